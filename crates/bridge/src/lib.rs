@@ -1,1 +1,43 @@
-//! Under construction.
+//! The one door between those who think and the one who acts: JSON-RPC 2.0, one object per line,
+//! over a local socket.
+//!
+//! Who may come in is decided by the kernel's word ([`Peer`]) and a list of programs
+//! ([`Allowlist`], [`callers`]); what comes in is cut into lines ([`Decoder`]), read
+//! ([`parse`]), and taken at most once ([`NonceBook`]). [`Server`] serves a [`Service`];
+//! [`Client`] talks to it. Everything is bounded ([`Limits`]) and says when a bound was hit.
+//!
+//! Nothing here knows what a tool does, and there is no network port.
+
+mod allow;
+pub mod callers;
+mod client;
+mod connection;
+mod endpoint;
+mod envelope;
+mod frame;
+mod gone;
+mod hash;
+mod lanes;
+mod limits;
+mod outgoing;
+mod peer;
+mod pool;
+mod replay;
+mod reply;
+mod request;
+mod server;
+mod service;
+
+pub use allow::{Allowlist, Check, OWN_PROGRAMS, Refusal};
+pub use client::{Answer, CallRequest, Client, MAX_IN_FLIGHT};
+pub use endpoint::{Endpoint, lock_holder};
+pub use frame::{Decoder, Frame};
+pub use gone::{Gone, OnGone};
+pub use hash::{HashCache, Identity};
+pub use limits::Limits;
+pub use peer::{Peer, PeerFacts};
+pub use replay::{Clock, MAX_AHEAD_MS, MAX_NONCES, NONCE_CHARS, NonceBook, system_clock};
+pub use reply::Reply;
+pub use request::{Malformed, Request, parse};
+pub use server::Server;
+pub use service::{CallContext, Service, unknown_method};

@@ -1,0 +1,318 @@
+//! One client: read lines, hand out work, notice when the client goes.
+
+use std::collections::HashMap;
+use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use deskhand_protocol::{BRIDGE_VERSION, Error, ErrorCode, Hello, HelloReply, method};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use serde_json::Value;
+
+use crate::allow::{Check, Refusal};
+use crate::frame::{Decoder, Frame};
+use crate::gone::Gone;
+use crate::lanes::{Lane, Lanes, Permit};
+use crate::outgoing::{Outgoing, Slow};
+use crate::peer::{Peer, PeerFacts, credentials};
+use crate::reply::{Reply, line};
+use crate::request::{Request, parse};
+use crate::server::Shared;
+use crate::service::CallContext;
+use crate::{envelope, replay};
+
+/// Bytes read at once.
+const CHUNK: usize = 64 * 1024;
+/// Longest client name kept.
+const MAX_CLIENT_NAME: usize = 128;
+
+pub(crate) struct Connection {
+    pub(crate) number: u64,
+    socket: UnixStream,
+    pub(crate) outgoing: Outgoing,
+    pub(crate) lanes: Lanes,
+    in_flight: Mutex<HashMap<u64, Arc<Gone>>>,
+    next_call: AtomicU64,
+}
+
+/// How reading ended.
+enum End {
+    /// The client closed, or the connection broke.
+    Gone,
+    /// We close it, after what waits was written.
+    Ours,
+}
+
+impl Connection {
+    pub(crate) fn new(number: u64, socket: UnixStream, shared: &Shared) -> std::io::Result<Self> {
+        let outgoing = Outgoing::new(socket.try_clone()?, &shared.limits)?;
+        Ok(Self {
+            number,
+            socket,
+            outgoing,
+            lanes: Lanes::new(shared.limits.calls_per_connection, shared.limits.others_per_connection),
+            in_flight: Mutex::default(),
+            next_call: AtomicU64::new(0),
+        })
+    }
+
+    /// Answers a connection there is no room for.
+    pub(crate) fn turn_away(socket: &UnixStream, error: Error) {
+        let answer = line(&Value::Null, Err(error));
+        // Not waited for: a new connection's buffer takes so little at once or never.
+        let _ = rustix::net::send(
+            socket,
+            &answer,
+            rustix::net::SendFlags::NOSIGNAL | rustix::net::SendFlags::DONTWAIT,
+        );
+    }
+
+    /// Serves the client until it goes. Runs on the connection's own thread.
+    pub(crate) fn serve(self: &Arc<Self>, shared: &Arc<Shared>) {
+        let facts = match credentials(&self.socket) {
+            Ok(facts) => facts,
+            Err(error) => {
+                shared.service.notice(&format!("connection {}: no credentials: {error}", self.number));
+                return self.outgoing.close();
+            }
+        };
+        match shared.allowlist.examine(facts, &|text| shared.service.notice(text)) {
+            Ok(peer) => match self.read(shared, &Arc::new(peer)) {
+                // Calls learn that nobody waits; who only closed its writing end still gets answers.
+                End::Gone => self.fire_gone(),
+                End::Ours => {
+                    self.outgoing.finish();
+                    self.fire_gone();
+                }
+            },
+            Err(refusal) => self.refuse(shared, &refusal),
+        }
+    }
+
+    fn refuse(&self, shared: &Shared, refusal: &Refusal) {
+        shared.service.refused(refusal);
+        self.answer(shared, &Value::Null, Err(refusal.to_error()));
+        self.outgoing.finish();
+    }
+
+    fn read(self: &Arc<Self>, shared: &Arc<Shared>, peer: &Arc<Peer>) -> End {
+        let mut decoder = Decoder::new(shared.limits.request_bytes);
+        let mut chunk = vec![0; CHUNK];
+        let mut greeted = false;
+        let hello_by = Instant::now() + shared.limits.hello;
+        let mut timeout = None;
+        loop {
+            // Half a request may not be left lying forever, and neither may a silent connection.
+            let wanted = if !greeted {
+                let left = hello_by.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return self.no_hello(shared);
+                }
+                Some(left)
+            } else if decoder.buffered() > 0 {
+                Some(shared.limits.stall)
+            } else {
+                None
+            };
+            if wanted != timeout {
+                // Zero means "no limit" to the kernel.
+                let set = wanted.map(|time| time.max(Duration::from_millis(1)));
+                if self.socket.set_read_timeout(set).is_err() {
+                    return End::Gone;
+                }
+                timeout = wanted;
+            }
+            let count = match self.receive(&mut chunk, peer.pid) {
+                Ok((0, _)) => return End::Gone,
+                Ok((count, true)) => count,
+                Ok((_, false)) => {
+                    self.stranger(shared, peer);
+                    return End::Ours;
+                }
+                Err(Errno::INTR) => continue,
+                Err(Errno::AGAIN) if !greeted => return self.no_hello(shared),
+                Err(Errno::AGAIN) => {
+                    let held = decoder.buffered();
+                    return self.cut(
+                        shared,
+                        Error::new(ErrorCode::BadRequest, format!("half a request of {held} bytes was left lying"))
+                            .hint("end each request with a newline"),
+                    );
+                }
+                Err(_) => return End::Gone,
+            };
+            decoder.push(&chunk[..count]);
+            while let Some(frame) = decoder.next_frame() {
+                match frame {
+                    Frame::Line(bytes) => match parse(bytes) {
+                        Ok(request) if request.method == method::HELLO => {
+                            let answer = hello(&request, greeted);
+                            greeted |= answer.is_ok();
+                            self.answer(shared, &request.id, answer);
+                        }
+                        Ok(request) if greeted => self.dispatch(shared, peer, request),
+                        Ok(request) => {
+                            let first = crate::request::clip(&request.method);
+                            self.answer(
+                                shared,
+                                &request.id,
+                                Err(Error::new(ErrorCode::BadRequest, format!("{first:?} came before hello"))
+                                    .hint("send hello first; requests may follow right behind it")),
+                            );
+                        }
+                        Err(malformed) => self.answer(shared, &malformed.id, Err(malformed.error)),
+                    },
+                    Frame::TooLarge => {
+                        let limit = shared.limits.request_bytes;
+                        return self.cut(
+                            shared,
+                            Error::new(ErrorCode::FrameTooLarge, format!("the line is longer than {limit} bytes"))
+                                .detail("limitBytes", limit),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads once. The flag says whether the process that connected wrote it.
+    fn receive(&self, chunk: &mut [u8], pid: u32) -> Result<(usize, bool), Errno> {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmCredentials(1))];
+        let mut control = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(chunk)];
+        let message = recvmsg(&self.socket, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)?;
+        // The kernel does not join the bytes of two writers into one read.
+        let same = control.drain().any(|message| match message {
+            RecvAncillaryMessage::ScmCredentials(cred) => {
+                u32::try_from(cred.pid.as_raw_nonzero().get()).is_ok_and(|writer| writer == pid)
+            }
+            _ => false,
+        });
+        Ok((message.bytes, same))
+    }
+
+    fn stranger(&self, shared: &Shared, peer: &Peer) {
+        let facts = PeerFacts {
+            uid: peer.uid,
+            gid: peer.gid,
+            pid: peer.pid,
+            exe: Some(peer.exe.clone()),
+            sha256: Some(peer.sha256.clone()),
+        };
+        let why = format!("another process than pid {}, which connected, wrote on this connection", peer.pid);
+        let refusal = Refusal { peer: facts, check: Check::Sender, why };
+        shared.service.refused(&refusal);
+        self.answer(shared, &Value::Null, Err(refusal.to_error()));
+    }
+
+    fn no_hello(&self, shared: &Shared) -> End {
+        let limit = shared.limits.hello.as_millis();
+        self.cut(shared, Error::new(ErrorCode::BadRequest, format!("no hello within {limit} ms")))
+    }
+
+    fn cut(&self, shared: &Shared, error: Error) -> End {
+        shared.service.notice(&format!("connection {} closed: {}", self.number, error.message));
+        self.answer(shared, &Value::Null, Err(error));
+        End::Ours
+    }
+
+    fn dispatch(self: &Arc<Self>, shared: &Arc<Shared>, peer: &Arc<Peer>, request: Request) {
+        let id = request.id.clone();
+        let permit = match Permit::take(Lane::of(&request.method), shared, self) {
+            Ok(permit) => permit,
+            Err(error) => return self.answer(shared, &id, Err(error)),
+        };
+        // Registered by the reader, which alone says that the client is gone: no gap between.
+        let call = self.next_call.fetch_add(1, Ordering::Relaxed);
+        let gone = Arc::new(Gone::default());
+        self.lock().insert(call, Arc::clone(&gone));
+        let context = CallContext { peer: Arc::clone(peer), connection: self.number, gone };
+        let (me, host) = (Arc::clone(self), Arc::clone(shared));
+        let job = Box::new(move || {
+            let id = request.id.clone();
+            let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&host, request, &context)))
+                .unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the host failed while it ran this request")));
+            me.lock().remove(&call);
+            context.gone.disarm();
+            // Given back before sending: a client that reads slowly does not use up the lanes.
+            drop(permit);
+            me.answer(&host, &id, answer);
+        });
+        if shared.pool.run(job).is_err() {
+            if let Some(gone) = self.lock().remove(&call) {
+                gone.disarm();
+            }
+            self.answer(shared, &id, Err(Error::new(ErrorCode::Busy, "no thread is free for this request")));
+        }
+    }
+
+    /// Sends an answer; says so when that closed a slow client.
+    fn answer(&self, shared: &Shared, id: &Value, answer: Result<Reply, Error>) {
+        if let Err(slow) = self.outgoing.send(line(id, answer)) {
+            let why = match slow {
+                Slow::Full { bytes, messages } => format!("{messages} answers, {bytes} bytes wait"),
+                Slow::Stalled { bytes } => format!("it read nothing for too long, {bytes} bytes wait"),
+            };
+            shared.service.notice(&format!("connection {} closed, the client is too slow: {why}", self.number));
+        }
+    }
+
+    fn fire_gone(&self) {
+        let waiting: Vec<_> = self.lock().drain().map(|(_, gone)| gone).collect();
+        for gone in waiting {
+            gone.fire();
+        }
+    }
+
+    /// Requests that run.
+    pub(crate) fn running(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Arc<Gone>>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run(shared: &Shared, request: Request, context: &CallContext) -> Result<Reply, Error> {
+    if request.method == method::CALL {
+        let book: &replay::NonceBook = &shared.nonces;
+        let params = envelope::open(request.params, book)?;
+        shared.service.call(params, context)
+    } else {
+        shared.service.handle(&request.method, request.params, context)
+    }
+}
+
+fn hello(request: &Request, greeted: bool) -> Result<Reply, Error> {
+    let bad = |message: String| Err(Error::new(ErrorCode::BadRequest, message));
+    if greeted {
+        return bad("hello was said before".to_owned());
+    }
+    let hello: Hello = match serde::Deserialize::deserialize(&request.params) {
+        Ok(hello) => hello,
+        Err(error) => return bad(format!("hello: {error}")),
+    };
+    if hello.client.is_empty() || hello.client.len() > MAX_CLIENT_NAME {
+        return bad(format!("hello: client must have 1 to {MAX_CLIENT_NAME} bytes"));
+    }
+    if !hello.versions.contains(&BRIDGE_VERSION) {
+        let shown: Vec<_> = hello.versions.iter().take(8).collect();
+        return Err(Error::new(
+            ErrorCode::BadRequest,
+            format!("the client speaks bridge versions {shown:?}, this host speaks {BRIDGE_VERSION}"),
+        )
+        .hint("install client and host of the same release, and restart the host")
+        .detail("versions", vec![BRIDGE_VERSION]));
+    }
+    Reply::of(&HelloReply {
+        version: BRIDGE_VERSION,
+        host_version: env!("CARGO_PKG_VERSION").to_owned(),
+        host_pid: std::process::id(),
+        max_request_bytes: deskhand_protocol::MAX_REQUEST_BYTES,
+    })
+}

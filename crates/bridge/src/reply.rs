@@ -1,0 +1,83 @@
+//! Answers as bytes, built once.
+
+use deskhand_protocol::{Error, ErrorCode, MAX_REPLY_BYTES, RpcError};
+use serde::Serialize;
+use serde_json::Value;
+
+/// A result, already serialised: a screenshot of a megabyte is turned into JSON once, not twice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reply(Vec<u8>);
+
+impl Reply {
+    /// Serialises a result.
+    pub fn of<T: Serialize + ?Sized>(result: &T) -> Result<Self, Error> {
+        serde_json::to_vec(result)
+            .map(Self)
+            .map_err(|error| Error::new(ErrorCode::Internal, format!("the result cannot be written: {error}")))
+    }
+
+    /// The JSON text.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Value> for Reply {
+    fn from(value: Value) -> Self {
+        Self(value.to_string().into_bytes())
+    }
+}
+
+/// A whole response line. A result larger than a client reads becomes an error of its own.
+pub(crate) fn line(id: &Value, answer: Result<Reply, Error>) -> Vec<u8> {
+    let id = id.to_string();
+    let answer = answer.and_then(|reply| {
+        let size = reply.0.len() + id.len() + 64;
+        if size <= MAX_REPLY_BYTES {
+            return Ok(reply);
+        }
+        Err(Error::new(ErrorCode::FrameTooLarge, format!("the result takes {size} bytes, more than a client reads"))
+            .hint("ask for less: a smaller region, fewer nodes, a lower limitBytes")
+            .detail("limitBytes", MAX_REPLY_BYTES)
+            .detail("bytes", size))
+    });
+    let (key, body) = match answer {
+        Ok(reply) => (&b"\"result\":"[..], reply.0),
+        Err(error) => (&b"\"error\":"[..], serde_json::to_vec(&RpcError::from(error)).unwrap_or_default()),
+    };
+    let mut line = Vec::with_capacity(body.len() + id.len() + 48);
+    line.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
+    line.extend_from_slice(id.as_bytes());
+    line.push(b',');
+    line.extend_from_slice(key);
+    line.extend_from_slice(&body);
+    line.extend_from_slice(b"}\n");
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deskhand_protocol::RpcResponse;
+
+    #[test]
+    fn lines_read_back() {
+        let text = "a\nb \"quoted\"";
+        let bytes = line(&"id\n".into(), Ok(Reply::of(text).unwrap()));
+        assert_eq!(bytes.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let response: RpcResponse = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!((response.id, response.result), ("id\n".into(), Some(text.into())));
+
+        let bytes = line(&Value::Null, Err(Error::new(ErrorCode::BadRequest, "no")));
+        let response: RpcResponse = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(response.error.unwrap().data.code, ErrorCode::BadRequest);
+    }
+
+    #[test]
+    fn a_result_no_client_reads_becomes_an_error() {
+        let bytes = line(&1.into(), Ok(Reply::from(Value::from("x".repeat(MAX_REPLY_BYTES)))));
+        let response: RpcResponse = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(response.error.unwrap().data.code, ErrorCode::FrameTooLarge);
+    }
+}

@@ -1,0 +1,9 @@
+//! The X11 side: connections and what every X11 facet shares.
+
+mod connection;
+mod scale;
+mod stream;
+
+pub(crate) use connection::{Atoms, Conn, Link, Reply};
+pub(crate) use stream::{hung_up, wait as stream_wait};
+pub(crate) use scale::Scale;

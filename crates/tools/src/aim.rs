@@ -1,0 +1,268 @@
+//! From a target to an element that is there now.
+
+use std::time::Duration;
+
+use deskhand_platform::{Element, ElementAction, Handle, Root, Tree, TreeQuery, Window};
+use deskhand_protocol::{Candidate, ElementRef, Error, ErrorCode, Point, Result, Role, Selector, Target};
+use serde_json::json;
+
+use crate::route::{blocking_modal, modal_blocking};
+use crate::{Ctx, fingerprint, frontmost, select};
+
+/// Bounds of the reading a selector is resolved in.
+const MAX_NODES: u32 = 6000;
+const MAX_DEPTH: u32 = 64;
+const MAX_WALL: Duration = Duration::from_secs(4);
+/// How many candidates are returned and kept.
+const CANDIDATES: usize = 10;
+
+/// An element that was found and is there now.
+pub(crate) struct Aim {
+    /// The element as it is now.
+    pub(crate) element: Element,
+    /// The reference to it.
+    pub(crate) reference: ElementRef,
+    /// The window it lies in, when that can be told.
+    pub(crate) window: Option<Window>,
+}
+
+impl Aim {
+    /// role "label" for reports.
+    pub(crate) fn words(&self) -> String {
+        words(&self.element)
+    }
+
+    /// The platform's name of it.
+    pub(crate) fn handle(&self) -> &Handle {
+        &self.element.handle
+    }
+
+    /// An error when a modal dialog, its state or its place keeps it from being acted on.
+    pub(crate) fn check_actionable(&self, ctx: &Ctx<'_>) -> Result<()> {
+        if let Some(window) = &self.window {
+            if let Some(modal) = blocking_modal(window, &ctx.desktop.windows.list()?) {
+                return Err(modal_blocking(window, modal));
+            }
+        }
+        if !self.element.states.enabled {
+            return Err(not_actionable(&self.words(), "disabled"));
+        }
+        Ok(())
+    }
+
+    /// The point to act at by coordinates; an error when it does not show or something covers it.
+    pub(crate) fn point(&self, ctx: &Ctx<'_>) -> Result<Point> {
+        let words = self.words();
+        let mut rect = self.element.rect.filter(|r| !r.is_empty());
+        let on_screen = |r: &deskhand_protocol::Rect| -> Result<bool> {
+            Ok(ctx.desktop.screen.displays()?.iter().any(|d| d.bounds.contains(r.center())))
+        };
+        let hidden = match &rect {
+            None => true,
+            Some(r) => !self.element.states.showing || !on_screen(r)?,
+        };
+        if hidden {
+            // Scrolled out of sight: ask the application to bring it in, once.
+            let _ = ctx.desktop.elements.act(self.handle(), &ElementAction::ScrollTo, &ctx.scope.within(Duration::from_secs(1)));
+            rect = ctx.desktop.elements.read(self.handle(), ctx.scope)?.rect.filter(|r| !r.is_empty());
+        }
+        let rect = rect.ok_or_else(|| not_actionable(&words, "it has no place on the screen"))?;
+        let point = rect.center();
+        if !on_screen(&rect)? {
+            return Err(not_actionable(&words, "it lies outside the screen"));
+        }
+        if let Some(top) = ctx.desktop.windows.at(point)? {
+            let ours = top.pid == Some(self.element.pid) || self.window.as_ref().is_some_and(|w| w.id == top.id) || top.pid.is_none();
+            if !ours {
+                return Err(not_actionable(&words, &format!("covered by {:?} ({})", top.title, top.app)));
+            }
+        }
+        Ok(point)
+    }
+}
+
+/// role "label".
+pub(crate) fn words(e: &Element) -> String {
+    let label = if e.name.is_empty() { &e.label } else { &e.name };
+    format!("{} {label:?}", e.role)
+}
+
+fn not_actionable(what: &str, reason: &str) -> Error {
+    Error::new(ErrorCode::NotActionable, format!("{what} cannot be acted on: {reason}")).detail("reason", reason)
+}
+
+/// Finds the element a target names, fresh and checked.
+pub(crate) fn aim(ctx: &Ctx<'_>, target: &Target) -> Result<Aim> {
+    let (element, reference, top) = match target {
+        Target::ElementRef(reference) => {
+            let (element, top) = check_fresh(ctx, reference)?;
+            (element, reference.clone(), top)
+        }
+        Target::Selector(selector) => {
+            let found = find(ctx, selector, true)?;
+            let best = found.candidates.iter().find(|c| c.chosen);
+            match best {
+                Some(best) => {
+                    let index = found.chosen.unwrap_or_default();
+                    let tree = &found.snapshot.tree;
+                    (tree.nodes[index].element.clone(), best.element.clone(), top_of(tree, index))
+                }
+                None => return Err(not_found(ctx, selector, &found)),
+            }
+        }
+    };
+    let window = window_of(ctx, &element, top.as_ref());
+    Ok(Aim { element, reference, window })
+}
+
+/// The outcome of a search.
+pub(crate) struct Found {
+    /// The reading it was made in.
+    pub(crate) snapshot: std::sync::Arc<crate::Snapshot>,
+    /// Best first.
+    pub(crate) candidates: Vec<Candidate>,
+    /// Near misses, best first, when nothing fits.
+    pub(crate) near_misses: Vec<Candidate>,
+    /// The chosen one in the snapshot's tree.
+    pub(crate) chosen: Option<usize>,
+}
+
+/// Searches the routed window or app, else the app in front.
+pub(crate) fn find(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool) -> Result<Found> {
+    let tree = read(ctx, root(ctx)?, visible_only)?;
+    let snapshot = ctx.books.keep_tree(tree, visible_only);
+    let (hits, misses) = select::select(&snapshot.tree, selector)?;
+    let list = |scored: &[select::Scored], choose: bool| -> Vec<Candidate> {
+        scored
+            .iter()
+            .take(CANDIDATES)
+            .enumerate()
+            .map(|(i, s)| {
+                let e = &snapshot.tree.nodes[s.index].element;
+                Candidate {
+                    element: snapshot.element_ref(s.index),
+                    role: e.role.as_str().to_owned(),
+                    label: if e.name.is_empty() { e.label.clone() } else { e.name.clone() },
+                    score: (s.score * 1000.0).round() / 1000.0,
+                    reasons: s.reasons.clone(),
+                    chosen: choose && i == 0,
+                }
+            })
+            .collect()
+    };
+    let candidates = list(&hits, true);
+    let near_misses = if candidates.is_empty() { list(&misses, false) } else { Vec::new() };
+    let kept = if candidates.is_empty() { &near_misses } else { &candidates };
+    ctx.notebook.candidates(selector, kept);
+    let chosen = hits.first().map(|s| s.index);
+    Ok(Found { snapshot, candidates, near_misses, chosen })
+}
+
+/// Where a reading starts for this route.
+pub(crate) fn root(ctx: &Ctx<'_>) -> Result<Root> {
+    if let Some(window) = &ctx.route.window {
+        // A dialog or menu of the app may hold what is looked for; a window that was named by the
+        // caller limits the search to it.
+        return Ok(Root::Window(window.id));
+    }
+    if let Some(pid) = ctx.route.pid {
+        return Ok(Root::App(pid));
+    }
+    match ctx.desktop.windows.active()?.and_then(|w| w.pid) {
+        Some(pid) => Ok(Root::App(pid)),
+        None => Ok(Root::Desktop),
+    }
+}
+
+fn read(ctx: &Ctx<'_>, root: Root, visible_only: bool) -> Result<Tree> {
+    let query = TreeQuery { root, max_depth: MAX_DEPTH, max_nodes: MAX_NODES, max_wall: MAX_WALL, include_text: true, visible_only };
+    Ok(ctx.desktop.elements.tree(&query, ctx.scope)?)
+}
+
+/// The error for a selector nothing fits.
+pub(crate) fn not_found(ctx: &Ctx<'_>, selector: &Selector, found: &Found) -> Error {
+    let tree = &found.snapshot.tree;
+    let wanted = serde_json::to_string(selector).unwrap_or_default();
+    let base = if let Some(limit) = tree.limit {
+        Error::new(
+            ErrorCode::AxTraversalLimit,
+            format!("nothing fits {wanted} in the first {} elements; the reading stopped at its {limit:?} bound", tree.nodes.len()),
+        )
+        .hint("route the call to one window, or use a smaller application view")
+    } else {
+        Error::new(ErrorCode::ElementNotFound, format!("nothing fits {wanted} among {} elements", tree.nodes.len()))
+    };
+    base.detail("candidates", json!(found.near_misses)).detail("frontmost", frontmost(ctx.desktop))
+}
+
+/// The element a reference names, if it still is what it was.
+/// (and the window-like element it lies in).
+pub(crate) fn check_fresh(ctx: &Ctx<'_>, reference: &ElementRef) -> Result<(Element, Option<Element>)> {
+    let snapshot = ctx.books.snapshot(&reference.snapshot_id)?;
+    let stale = |why: &str| {
+        Error::new(ErrorCode::StaleSnapshot, format!("element {} {why}", reference.element_id))
+            .detail("elementId", reference.element_id.0.clone())
+            .detail("snapshotId", reference.snapshot_id.0.clone())
+            .detail("frontmost", frontmost(ctx.desktop))
+    };
+    let (index, node) =
+        snapshot.node(&reference.element_id).ok_or_else(|| stale("is not part of that snapshot"))?;
+    let then = fingerprint::of(&snapshot.tree, index);
+    if then != reference.fingerprint {
+        return Err(stale("does not have that fingerprint in its snapshot"));
+    }
+    let query = TreeQuery {
+        root: Root::Element(node.element.handle.clone()),
+        max_depth: fingerprint::DEPTH,
+        max_nodes: fingerprint::NODES as u32 + 1,
+        max_wall: Duration::from_secs(2),
+        include_text: false,
+        visible_only: snapshot.visible_only,
+    };
+    let now = match ctx.desktop.elements.tree(&query, ctx.scope) {
+        Ok(tree) if tree.nodes.is_empty() => return Err(stale("is gone")),
+        Ok(tree) => tree,
+        Err(deskhand_platform::PlatformError::ElementGone { .. } | deskhand_platform::PlatformError::AppNotFound { .. }) => {
+            return Err(stale("is gone"));
+        }
+        Err(e) => return Err(e.into()),
+    };
+    let whole = snapshot.tree.limit.is_none();
+    if !fingerprint::same(&then, &fingerprint::of(&now, 0), whole) {
+        return Err(stale("has changed since the snapshot"));
+    }
+    let element = now.nodes.into_iter().next().map(|n| n.element).ok_or_else(|| stale("is gone"))?;
+    Ok((element, top_of(&snapshot.tree, index)))
+}
+
+/// The nearest window or dialog above an element.
+fn top_of(tree: &Tree, index: usize) -> Option<Element> {
+    let mut at = Some(index);
+    while let Some(i) = at {
+        let node = &tree.nodes[i];
+        if matches!(node.element.role, Role::Window | Role::Dialog) {
+            return Some(node.element.clone());
+        }
+        at = node.parent.map(|p| p as usize);
+    }
+    None
+}
+
+/// The window an element lies in. The tree says which one by title and place; without that, the
+/// topmost window of its process around its middle.
+fn window_of(ctx: &Ctx<'_>, element: &Element, top: Option<&Element>) -> Option<Window> {
+    if let Some(window) = &ctx.route.window {
+        return Some(window.clone());
+    }
+    let all = ctx.desktop.windows.list().ok()?;
+    let own = || all.iter().filter(|w| w.pid == Some(element.pid) && !w.minimized);
+    if let Some(top) = top {
+        let titled = || own().filter(|w| w.title.trim_end() == top.name.trim_end());
+        let placed = titled().find(|w| top.rect.is_some_and(|r| w.bounds.intersect(&r).is_some()));
+        if let Some(window) = placed.or_else(|| titled().next()) {
+            return Some(window.clone());
+        }
+    }
+    let middle = element.rect.map(|r| r.center());
+    own().find(|w| middle.is_some_and(|m| w.bounds.contains(m))).or_else(|| own().next()).cloned()
+}

@@ -1,0 +1,136 @@
+//! Readings that later calls may refer to, for a short while and a few times.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use deskhand_platform::{Node, Tree};
+use deskhand_protocol::{ElementId, ElementRef, Error, ErrorCode, Result, ScreenshotId, SnapshotId};
+use deskhand_vision::Mapping;
+
+use crate::fingerprint;
+
+/// How long a snapshot may be referred to.
+const SNAPSHOT_TTL: Duration = Duration::from_secs(60);
+/// How many times.
+const SNAPSHOT_USES: u32 = 200;
+/// How many are kept.
+const SNAPSHOTS: usize = 16;
+/// How long coordinates may be given in a screenshot's space.
+const SHOT_TTL: Duration = Duration::from_secs(600);
+/// How many screenshots are remembered (their sizes, not their pixels).
+const SHOTS: usize = 256;
+
+/// One reading of a tree.
+pub struct Snapshot {
+    /// Its id.
+    pub id: SnapshotId,
+    /// The tree.
+    pub tree: Tree,
+    /// Whether only showing elements were read.
+    pub visible_only: bool,
+    taken: Instant,
+    uses: AtomicU32,
+}
+
+impl Snapshot {
+    /// A reference to the element at `index`.
+    #[must_use]
+    pub fn element_ref(&self, index: usize) -> ElementRef {
+        ElementRef {
+            element_id: ElementId(format!("e{index}")),
+            snapshot_id: self.id.clone(),
+            fingerprint: fingerprint::of(&self.tree, index),
+            rect: self.tree.nodes[index].element.rect.unwrap_or_default(),
+        }
+    }
+
+    /// The element a reference names.
+    #[must_use]
+    pub fn node(&self, id: &ElementId) -> Option<(usize, &Node)> {
+        let index: usize = id.0.strip_prefix('e')?.parse().ok()?;
+        Some((index, self.tree.nodes.get(index)?))
+    }
+}
+
+/// A screenshot that was handed out.
+#[derive(Clone, Debug)]
+pub struct Shot {
+    /// Its id.
+    pub id: ScreenshotId,
+    /// Where its pixels are on the desktop.
+    pub mapping: Mapping,
+    /// The display it shows, when it shows only one.
+    pub display: Option<u32>,
+    taken: Instant,
+}
+
+/// What later calls may name: snapshots and screenshots.
+#[derive(Default)]
+pub struct Books {
+    snapshots: Mutex<VecDeque<Arc<Snapshot>>>,
+    shots: Mutex<VecDeque<Shot>>,
+}
+
+impl Books {
+    /// Keeps a tree; the oldest is forgotten when there are too many.
+    pub fn keep_tree(&self, tree: Tree, visible_only: bool) -> Arc<Snapshot> {
+        let snapshot = Arc::new(Snapshot {
+            id: SnapshotId::fresh(),
+            tree,
+            visible_only,
+            taken: Instant::now(),
+            uses: AtomicU32::new(0),
+        });
+        let mut all = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
+        if all.len() >= SNAPSHOTS {
+            all.pop_front();
+        }
+        all.push_back(Arc::clone(&snapshot));
+        snapshot
+    }
+
+    /// A snapshot by its id, if it is still good.
+    pub fn snapshot(&self, id: &SnapshotId) -> Result<Arc<Snapshot>> {
+        let all = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
+        let stale = |why: String| {
+            Error::new(ErrorCode::StaleSnapshot, format!("snapshot {id} {why}")).detail("snapshotId", id.0.clone())
+        };
+        let found = all.iter().find(|s| s.id == *id).ok_or_else(|| stale("is not known (any more)".into()))?;
+        if found.taken.elapsed() >= SNAPSHOT_TTL {
+            return Err(stale(format!("is older than {} s", SNAPSHOT_TTL.as_secs())));
+        }
+        if found.uses.fetch_add(1, Ordering::Relaxed) >= SNAPSHOT_USES {
+            return Err(stale(format!("was used {SNAPSHOT_USES} times already")));
+        }
+        Ok(Arc::clone(found))
+    }
+
+    /// Remembers a screenshot's place.
+    pub fn keep_shot(&self, mapping: Mapping, display: Option<u32>) -> ScreenshotId {
+        let id = ScreenshotId::fresh();
+        let mut all = self.shots.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= SHOTS {
+            all.pop_front();
+        }
+        all.push_back(Shot { id: id.clone(), mapping, display, taken: Instant::now() });
+        id
+    }
+
+    /// A screenshot by its id.
+    pub fn shot(&self, id: &ScreenshotId) -> Result<Shot> {
+        let all = self.shots.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().find(|s| s.id == *id && s.taken.elapsed() < SHOT_TTL).cloned().ok_or_else(|| {
+            Error::new(ErrorCode::StaleSnapshot, format!("screenshot {id} is not known (any more)"))
+                .hint("take a new screenshot and use its screenshotId")
+                .detail("screenshotId", id.0.clone())
+        })
+    }
+
+    /// Frees what has expired; called when the host is idle.
+    pub fn forget_expired(&self) {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
+    }
+}
