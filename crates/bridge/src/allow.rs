@@ -15,7 +15,7 @@ use crate::peer::{Peer, PeerFacts, Suspect};
 pub const OWN_PROGRAMS: [&str; 5] =
     ["deskhand", "deskhand-agent", "deskhand-mcp", "deskhand-hook", "deskhand-desk"];
 
-/// Which check a caller failed.
+/// Which check a caller, or one of its requests, failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The process could not be examined.
@@ -28,6 +28,10 @@ pub enum Check {
     Hash,
     /// Bytes came from another process than the one that connected.
     Sender,
+    /// A request of an allowed caller came with a nonce that was used before.
+    Nonce,
+    /// A request of an allowed caller came too late, or lies too far ahead.
+    Expiry,
 }
 
 impl Check {
@@ -40,11 +44,13 @@ impl Check {
             Check::Path => "path",
             Check::Hash => "hash",
             Check::Sender => "sender",
+            Check::Nonce => "nonce",
+            Check::Expiry => "expiry",
         }
     }
 }
 
-/// A caller that was turned away.
+/// A caller or a request that was turned away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// Who it was.
@@ -163,12 +169,18 @@ impl Allowlist {
         let path = suspect.facts.exe.clone().unwrap_or_default();
         let shown = path.display().to_string();
         if suspect.deleted {
-            return Err((Check::Path, format!("{shown}: this program was removed or replaced after it was started")));
+            return Err((
+                Check::Path,
+                format!("{shown}: this program was removed or replaced after it was started"),
+            ));
         }
         let listed = self.listed(notice).into_iter().find(|caller| caller.path == path);
         let own = self.own.iter().find(|own| own.path == path);
         if listed.is_none() && own.is_none() {
-            return Err((Check::Path, format!("{shown} is not on the list of programs that may use the bridge")));
+            return Err((
+                Check::Path,
+                format!("{shown} is not on the list of programs that may use the bridge"),
+            ));
         }
         let (identity, hash) = suspect
             .hash(&self.hashes)

@@ -119,8 +119,12 @@ pub fn list(file: &Path) -> Result<Vec<Caller>, CallersError> {
         if !caller.path.is_absolute() {
             return wrong("path", format!("{:?} is not an absolute path", caller.path));
         }
-        if caller.sha256.len() != 64 || !caller.sha256.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')) {
-            return wrong("sha256", format!("{:?} is not 64 digits 0-9a-f", crate::request::clip(&caller.sha256)));
+        if caller.sha256.len() != 64 || !caller.sha256.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        {
+            return wrong(
+                "sha256",
+                format!("{:?} is not 64 digits 0-9a-f", crate::request::clip(&caller.sha256)),
+            );
         }
     }
     Ok(parsed.callers)
@@ -215,8 +219,14 @@ mod tests {
             ("{\"callers\":[\n{\"path\":1}]}", "line 2 column 9"),
             ("{\"callers\":[],\n\"x\":1}", "unknown field `x`, expected `callers` at line 2"),
             ("{\"callers\":[{\"path\":\"/a\",\"sha256\":\"00\"}]}", "callers[0].sha256: \"00\" is not 64"),
-            (&format!("{{\"callers\":[{{\"path\":\"a\",\"sha256\":\"{hash}\"}}]}}"), "callers[0].path: \"a\" is not an"),
-            (&format!("{{\"callers\":[{{\"path\":\"/a\",\"sha256\":\"{hash}\",\"hash\":0}}]}}"), "unknown field `hash`"),
+            (
+                &format!("{{\"callers\":[{{\"path\":\"a\",\"sha256\":\"{hash}\"}}]}}"),
+                "callers[0].path: \"a\" is not an",
+            ),
+            (
+                &format!("{{\"callers\":[{{\"path\":\"/a\",\"sha256\":\"{hash}\",\"hash\":0}}]}}"),
+                "unknown field `hash`",
+            ),
         ];
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("callers.json");

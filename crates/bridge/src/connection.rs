@@ -14,16 +14,16 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use serde_json::Value;
 
 use crate::allow::{Check, Refusal};
+use crate::envelope;
 use crate::frame::{Decoder, Frame};
 use crate::gone::Gone;
 use crate::lanes::{Lane, Lanes, Permit};
 use crate::outgoing::{Outgoing, Slow};
-use crate::peer::{Peer, PeerFacts, credentials};
+use crate::peer::{Peer, credentials};
 use crate::reply::{Reply, line};
 use crate::request::{Request, parse};
 use crate::server::Shared;
 use crate::service::CallContext;
-use crate::{envelope, replay};
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
@@ -139,8 +139,11 @@ impl Connection {
                     let held = decoder.buffered();
                     return self.cut(
                         shared,
-                        Error::new(ErrorCode::BadRequest, format!("half a request of {held} bytes was left lying"))
-                            .hint("end each request with a newline"),
+                        Error::new(
+                            ErrorCode::BadRequest,
+                            format!("half a request of {held} bytes was left lying"),
+                        )
+                        .hint("end each request with a newline"),
                     );
                 }
                 Err(_) => return End::Gone,
@@ -150,7 +153,7 @@ impl Connection {
                 match frame {
                     Frame::Line(bytes) => match parse(bytes) {
                         Ok(request) if request.method == method::HELLO => {
-                            let answer = hello(&request, greeted);
+                            let answer = hello(&request, greeted, shared.limits.request_bytes);
                             greeted |= answer.is_ok();
                             self.answer(shared, &request.id, answer);
                         }
@@ -160,8 +163,11 @@ impl Connection {
                             self.answer(
                                 shared,
                                 &request.id,
-                                Err(Error::new(ErrorCode::BadRequest, format!("{first:?} came before hello"))
-                                    .hint("send hello first; requests may follow right behind it")),
+                                Err(Error::new(
+                                    ErrorCode::BadRequest,
+                                    format!("{first:?} came before hello"),
+                                )
+                                .hint("send hello first; requests may follow right behind it")),
                             );
                         }
                         Err(malformed) => self.answer(shared, &malformed.id, Err(malformed.error)),
@@ -170,8 +176,11 @@ impl Connection {
                         let limit = shared.limits.request_bytes;
                         return self.cut(
                             shared,
-                            Error::new(ErrorCode::FrameTooLarge, format!("the line is longer than {limit} bytes"))
-                                .detail("limitBytes", limit),
+                            Error::new(
+                                ErrorCode::FrameTooLarge,
+                                format!("the line is longer than {limit} bytes"),
+                            )
+                            .detail("limitBytes", limit),
                         );
                     }
                 }
@@ -196,15 +205,8 @@ impl Connection {
     }
 
     fn stranger(&self, shared: &Shared, peer: &Peer) {
-        let facts = PeerFacts {
-            uid: peer.uid,
-            gid: peer.gid,
-            pid: peer.pid,
-            exe: Some(peer.exe.clone()),
-            sha256: Some(peer.sha256.clone()),
-        };
         let why = format!("another process than pid {}, which connected, wrote on this connection", peer.pid);
-        let refusal = Refusal { peer: facts, check: Check::Sender, why };
+        let refusal = Refusal { peer: peer.facts(), check: Check::Sender, why };
         shared.service.refused(&refusal);
         self.answer(shared, &Value::Null, Err(refusal.to_error()));
     }
@@ -222,7 +224,13 @@ impl Connection {
 
     fn dispatch(self: &Arc<Self>, shared: &Arc<Shared>, peer: &Arc<Peer>, request: Request) {
         let id = request.id.clone();
-        let permit = match Permit::take(Lane::of(&request.method), shared, self) {
+        let lane = Lane::of(&request.method);
+        if shared.is_closing() && lane != Lane::Urgent {
+            let ending =
+                Error::new(ErrorCode::HostNotRunning, "the host is ending and takes no more requests");
+            return self.answer(shared, &id, Err(ending));
+        }
+        let permit = match Permit::take(lane, shared, self) {
             Ok(permit) => permit,
             Err(error) => return self.answer(shared, &id, Err(error)),
         };
@@ -234,13 +242,17 @@ impl Connection {
         let (me, host) = (Arc::clone(self), Arc::clone(shared));
         let job = Box::new(move || {
             let id = request.id.clone();
-            let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&host, request, &context)))
-                .unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "the host failed while it ran this request")));
-            me.lock().remove(&call);
+            let answer =
+                std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(&host, request, &context)))
+                    .unwrap_or_else(|_| {
+                        Err(Error::new(ErrorCode::Internal, "the host failed while it ran this request"))
+                    });
             context.gone.disarm();
             // Given back before sending: a client that reads slowly does not use up the lanes.
             drop(permit);
             me.answer(&host, &id, answer);
+            // Only now: a shutdown waits for requests that are not answered yet.
+            me.lock().remove(&call);
         });
         if shared.pool.run(job).is_err() {
             if let Some(gone) = self.lock().remove(&call) {
@@ -257,7 +269,9 @@ impl Connection {
                 Slow::Full { bytes, messages } => format!("{messages} answers, {bytes} bytes wait"),
                 Slow::Stalled { bytes } => format!("it read nothing for too long, {bytes} bytes wait"),
             };
-            shared.service.notice(&format!("connection {} closed, the client is too slow: {why}", self.number));
+            shared
+                .service
+                .notice(&format!("connection {} closed, the client is too slow: {why}", self.number));
         }
     }
 
@@ -280,15 +294,22 @@ impl Connection {
 
 fn run(shared: &Shared, request: Request, context: &CallContext) -> Result<Reply, Error> {
     if request.method == method::CALL {
-        let book: &replay::NonceBook = &shared.nonces;
-        let params = envelope::open(request.params, book)?;
+        let params = envelope::open(&request.params, &shared.nonces).inspect_err(|error| {
+            let check = match error.code {
+                ErrorCode::NonceReplayed => Check::Nonce,
+                ErrorCode::RequestExpired => Check::Expiry,
+                _ => return,
+            };
+            let (peer, why) = (context.peer.facts(), error.message.clone());
+            shared.service.refused(&Refusal { peer, check, why });
+        })?;
         shared.service.call(params, context)
     } else {
         shared.service.handle(&request.method, request.params, context)
     }
 }
 
-fn hello(request: &Request, greeted: bool) -> Result<Reply, Error> {
+fn hello(request: &Request, greeted: bool, max_request_bytes: usize) -> Result<Reply, Error> {
     let bad = |message: String| Err(Error::new(ErrorCode::BadRequest, message));
     if greeted {
         return bad("hello was said before".to_owned());
@@ -313,6 +334,6 @@ fn hello(request: &Request, greeted: bool) -> Result<Reply, Error> {
         version: BRIDGE_VERSION,
         host_version: env!("CARGO_PKG_VERSION").to_owned(),
         host_pid: std::process::id(),
-        max_request_bytes: deskhand_protocol::MAX_REQUEST_BYTES,
+        max_request_bytes,
     })
 }

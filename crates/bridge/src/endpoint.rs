@@ -60,12 +60,22 @@ impl Endpoint {
     }
 }
 
-impl Drop for Endpoint {
-    fn drop(&mut self) {
-        let ours = std::fs::symlink_metadata(&self.path).is_ok_and(|meta| (meta.dev(), meta.ino()) == self.made);
+impl Endpoint {
+    /// Takes no more connections and removes the socket; the lock stays until the drop, so that the
+    /// next host begins only when this one has ended. Wakes a thread that waits in `accept`.
+    pub(crate) fn close(&self) {
+        let _ = rustix::net::shutdown(&self.listener, rustix::net::Shutdown::Both);
+        let ours =
+            std::fs::symlink_metadata(&self.path).is_ok_and(|meta| (meta.dev(), meta.ino()) == self.made);
         if ours {
             let _ = std::fs::remove_file(&self.path);
         }
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        self.close();
     }
 }
 
@@ -111,7 +121,11 @@ fn private_folder(path: &Path) -> Result<(), Error> {
     }
     Err(Error::new(
         ErrorCode::PermissionMissing,
-        format!("{} has mode {mode:o} and belongs to uid {}; it must be 700 and yours (uid {me})", folder.display(), meta.uid()),
+        format!(
+            "{} has mode {mode:o} and belongs to uid {}; it must be 700 and yours (uid {me})",
+            folder.display(),
+            meta.uid()
+        ),
     )
     .hint(format!("chmod 700 {}", folder.display()))
     .detail("path", folder.display().to_string()))
@@ -195,6 +209,7 @@ mod tests {
     fn a_folder_open_to_others_and_a_foreign_file_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         let (socket, lock) = (dir.path().join("host.sock"), dir.path().join("host.lock"));
+        std::fs::set_permissions(dir.path(), Permissions::from_mode(0o700)).unwrap();
         std::fs::write(&socket, "precious").unwrap();
         assert!(Endpoint::bind(&socket, &lock).unwrap_err().message.contains("not a socket"));
         assert_eq!(std::fs::read(&socket).unwrap(), b"precious");

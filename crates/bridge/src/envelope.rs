@@ -13,7 +13,7 @@ const MAX_REQUEST_ID: usize = 128;
 const MAX_TOOL: usize = 128;
 
 /// Reads the envelope and takes its nonce. A wrong field is named.
-pub(crate) fn open(params: Value, book: &NonceBook) -> Result<CallParams, Error> {
+pub(crate) fn open(params: &Value, book: &NonceBook) -> Result<CallParams, Error> {
     let params = parse(params)?;
     if let Some(id) = &params.request_id {
         // It names the folder of the evidence.
@@ -31,15 +31,15 @@ pub(crate) fn open(params: Value, book: &NonceBook) -> Result<CallParams, Error>
     Ok(params)
 }
 
-fn parse(params: Value) -> Result<CallParams, Error> {
+fn parse(params: &Value) -> Result<CallParams, Error> {
     if !params.is_object() {
         return Err(wrong("params", "must be an object with nonce, expiresAt, tool and args"));
     }
     // Serde names a field that is missing or unknown, but not one of the wrong type: when it fails,
     // each field is tried alone.
-    match CallParams::deserialize(&params) {
+    match CallParams::deserialize(params) {
         Ok(parsed) => Ok(parsed),
-        Err(error) => Err(diagnose(&params, &error)),
+        Err(error) => Err(diagnose(params, &error)),
     }
 }
 
@@ -87,9 +87,9 @@ mod tests {
     #[test]
     fn a_good_envelope_opens_once() {
         let book = book();
-        let params = open(good(), &book).unwrap();
+        let params = open(&good(), &book).unwrap();
         assert_eq!((params.tool.as_str(), &params.args["x"]), ("click", &json!(1)));
-        assert_eq!(open(good(), &book).unwrap_err().code, ErrorCode::NonceReplayed);
+        assert_eq!(open(&good(), &book).unwrap_err().code, ErrorCode::NonceReplayed);
     }
 
     #[test]
@@ -115,18 +115,18 @@ mod tests {
         for (field, value) in cases {
             let mut params = good();
             params[field] = value.clone();
-            let error = open(params, &book).unwrap_err();
+            let error = open(&params, &book).unwrap_err();
             assert_eq!(error.code, ErrorCode::InvalidInput, "{field} {value}");
             assert_eq!(error.details["field"], field, "{field} {value}: {}", error.message);
         }
         for field in ["nonce", "expiresAt", "tool"] {
             let mut params = good();
             params.as_object_mut().unwrap().remove(field);
-            let error = open(params, &book).unwrap_err();
+            let error = open(&params, &book).unwrap_err();
             assert_eq!(error.details["field"], field);
         }
         for params in [Value::Null, json!([]), json!("x")] {
-            assert_eq!(open(params, &book).unwrap_err().details["field"], "params");
+            assert_eq!(open(&params, &book).unwrap_err().details["field"], "params");
         }
         assert!(book.is_empty());
     }

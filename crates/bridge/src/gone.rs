@@ -72,7 +72,9 @@ mod tests {
         let ran = Arc::new(AtomicU32::new(0));
         let count = |by: u32| {
             let ran = Arc::clone(&ran);
-            Box::new(move || drop(ran.fetch_add(by, Ordering::SeqCst))) as OnGone
+            Box::new(move || {
+                ran.fetch_add(by, Ordering::SeqCst);
+            }) as OnGone
         };
         let gone = Gone::default();
         gone.on_gone(count(1));

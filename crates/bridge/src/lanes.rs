@@ -58,7 +58,11 @@ pub(crate) struct Permit {
 }
 
 impl Permit {
-    pub(crate) fn take(lane: Lane, shared: &Arc<Shared>, connection: &Arc<Connection>) -> Result<Self, Error> {
+    pub(crate) fn take(
+        lane: Lane,
+        shared: &Arc<Shared>,
+        connection: &Arc<Connection>,
+    ) -> Result<Self, Error> {
         let busy = |most: usize, whose: &str| {
             Error::new(ErrorCode::Busy, format!("{most} requests of this kind run already {whose}"))
                 .detail("limit", most)

@@ -9,6 +9,7 @@
 //! Nothing here knows what a tool does, and there is no network port.
 
 mod allow;
+mod call_request;
 pub mod callers;
 mod client;
 mod connection;
@@ -29,7 +30,8 @@ mod server;
 mod service;
 
 pub use allow::{Allowlist, Check, OWN_PROGRAMS, Refusal};
-pub use client::{Answer, CallRequest, Client, MAX_IN_FLIGHT};
+pub use call_request::CallRequest;
+pub use client::{Answer, Client, MAX_IN_FLIGHT};
 pub use endpoint::{Endpoint, lock_holder};
 pub use frame::{Decoder, Frame};
 pub use gone::{Gone, OnGone};

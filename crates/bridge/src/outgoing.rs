@@ -97,7 +97,7 @@ impl Outgoing {
         state.closed || state.bytes == 0
     }
 
-    fn write_all(&self, mut state: MutexGuard<'_, State>) -> Result<(), Slow> {
+    fn write_all<'a>(&'a self, mut state: MutexGuard<'a, State>) -> Result<(), Slow> {
         let mut result = Ok(());
         while let Some(line) = state.queue.pop_front() {
             drop(state);

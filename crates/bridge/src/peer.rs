@@ -43,6 +43,18 @@ impl Peer {
         alive(&self.pidfd)
     }
 
+    /// What is known about it.
+    #[must_use]
+    pub fn facts(&self) -> PeerFacts {
+        PeerFacts {
+            uid: self.uid,
+            gid: self.gid,
+            pid: self.pid,
+            exe: Some(self.exe.clone()),
+            sha256: Some(self.sha256.clone()),
+        }
+    }
+
     /// How the audit log names it.
     #[must_use]
     pub fn label(&self) -> String {
@@ -69,7 +81,8 @@ impl PeerFacts {
     /// How the audit log names it.
     #[must_use]
     pub fn label(&self) -> String {
-        let exe = self.exe.as_ref().map_or_else(|| "unknown program".to_owned(), |exe| exe.display().to_string());
+        let exe =
+            self.exe.as_ref().map_or_else(|| "unknown program".to_owned(), |exe| exe.display().to_string());
         format!("{exe} (pid {}, uid {})", self.pid, self.uid)
     }
 }

@@ -131,7 +131,7 @@ mod tests {
         let held = Arc::new(Mutex::new(held));
         for _ in 0..2 {
             let held = Arc::clone(&held);
-            assert!(pool.run(Box::new(move || drop(held.lock().unwrap().recv()))).is_ok());
+            assert!(pool.run(Box::new(move || assert!(held.lock().unwrap().recv().is_err()))).is_ok());
         }
         assert!(pool.run(Box::new(|| ())).is_err(), "a third job has no thread");
         drop(hold);

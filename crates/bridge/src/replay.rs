@@ -61,7 +61,8 @@ impl NonceBook {
     pub fn take(&self, nonce: &str, expires_at: u64) -> Result<(), Error> {
         let count = nonce.chars().take(NONCE_CHARS.end() + 1).count();
         if !NONCE_CHARS.contains(&count) {
-            let shown = if count > *NONCE_CHARS.end() { "more than 128".to_owned() } else { count.to_string() };
+            let shown =
+                if count > *NONCE_CHARS.end() { "more than 128".to_owned() } else { count.to_string() };
             return Err(Error::new(
                 ErrorCode::InvalidInput,
                 format!("nonce has {shown} characters, must have 16 to 128"),
@@ -86,7 +87,9 @@ impl NonceBook {
         let mut key = Key::default();
         key.copy_from_slice(&digest[..16]);
         if pages.seen.contains(&key) {
-            return Err(Error::new(ErrorCode::NonceReplayed, "this nonce was used before").detail("field", "nonce"));
+            return Err(
+                Error::new(ErrorCode::NonceReplayed, "this nonce was used before").detail("field", "nonce")
+            );
         }
         if pages.seen.len() >= self.most {
             return Err(Error::new(

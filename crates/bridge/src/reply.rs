@@ -11,9 +11,9 @@ pub struct Reply(Vec<u8>);
 impl Reply {
     /// Serialises a result.
     pub fn of<T: Serialize + ?Sized>(result: &T) -> Result<Self, Error> {
-        serde_json::to_vec(result)
-            .map(Self)
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("the result cannot be written: {error}")))
+        serde_json::to_vec(result).map(Self).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("the result cannot be written: {error}"))
+        })
     }
 
     /// The JSON text.
@@ -37,10 +37,13 @@ pub(crate) fn line(id: &Value, answer: Result<Reply, Error>) -> Vec<u8> {
         if size <= MAX_REPLY_BYTES {
             return Ok(reply);
         }
-        Err(Error::new(ErrorCode::FrameTooLarge, format!("the result takes {size} bytes, more than a client reads"))
-            .hint("ask for less: a smaller region, fewer nodes, a lower limitBytes")
-            .detail("limitBytes", MAX_REPLY_BYTES)
-            .detail("bytes", size))
+        Err(Error::new(
+            ErrorCode::FrameTooLarge,
+            format!("the result takes {size} bytes, more than a client reads"),
+        )
+        .hint("ask for less: a smaller region, fewer nodes, a lower limitBytes")
+        .detail("limitBytes", MAX_REPLY_BYTES)
+        .detail("bytes", size))
     });
     let (key, body) = match answer {
         Ok(reply) => (&b"\"result\":"[..], reply.0),

@@ -137,7 +137,8 @@ mod tests {
     fn a_request_is_read_with_or_without_params() {
         let request = parse(b"{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"status\"}\r").unwrap();
         assert_eq!(request, Request { id: "a".into(), method: "status".into(), params: Value::Null });
-        let request = parse(br#"{"jsonrpc":"2.0","id":-1,"method":"x","params":{"a":[1]},"more":0}"#).unwrap();
+        let request =
+            parse(br#"{"jsonrpc":"2.0","id":-1,"method":"x","params":{"a":[1]},"more":0}"#).unwrap();
         assert_eq!(request.params["a"][0], 1);
     }
 }

@@ -25,7 +25,8 @@ const READER_STACK: usize = 512 * 1024;
 /// A running bridge. Dropping it closes every connection; [`Server::shutdown`] does it politely.
 pub struct Server {
     shared: Arc<Shared>,
-    endpoint: Option<Arc<Endpoint>>,
+    /// Holds the lock until everything else has ended.
+    endpoint: Arc<Endpoint>,
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -66,7 +67,7 @@ impl Server {
             .name("bridge-accept".to_owned())
             .spawn(move || accept(&place, &host))
             .map_err(|error| Error::new(ErrorCode::Internal, format!("no thread for the bridge: {error}")))?;
-        Ok(Self { shared, endpoint: Some(endpoint), acceptor: Some(acceptor) })
+        Ok(Self { shared, endpoint, acceptor: Some(acceptor) })
     }
 
     /// Connected clients.
@@ -98,14 +99,10 @@ impl Server {
 
     fn stop_accepting(&mut self) {
         self.shared.closing.store(true, Ordering::Release);
-        if let Some(endpoint) = &self.endpoint {
-            // Wakes the acceptor.
-            let _ = rustix::net::shutdown(endpoint.listener(), rustix::net::Shutdown::Both);
-        }
+        self.endpoint.close();
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
-        self.endpoint = None;
     }
 
     /// Closes every connection and waits a moment for their readers.
@@ -134,6 +131,10 @@ impl Drop for Server {
 }
 
 impl Shared {
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,7 +144,7 @@ fn accept(endpoint: &Endpoint, shared: &Arc<Shared>) {
     let mut number = 0;
     loop {
         match endpoint.listener().accept() {
-            _ if shared.closing.load(Ordering::Acquire) => return,
+            _ if shared.is_closing() => return,
             Ok((socket, _)) => {
                 number += 1;
                 welcome(number, socket, shared);
@@ -172,13 +173,17 @@ fn welcome(number: u64, socket: UnixStream, shared: &Arc<Shared>) {
     }
     let connection = match Connection::new(number, socket, shared) {
         Ok(connection) => Arc::new(connection),
-        Err(error) => return shared.service.notice(&format!("connection {number} could not be set up: {error}")),
+        Err(error) => {
+            return shared.service.notice(&format!("connection {number} could not be set up: {error}"));
+        }
     };
     connections.insert(number, Arc::clone(&connection));
     drop(connections);
     let host = Arc::clone(shared);
-    let spawned =
-        std::thread::Builder::new().name("bridge-reader".to_owned()).stack_size(READER_STACK).spawn(move || {
+    let spawned = std::thread::Builder::new()
+        .name("bridge-reader".to_owned())
+        .stack_size(READER_STACK)
+        .spawn(move || {
             connection.serve(&host);
             host.lock().remove(&number);
             host.fewer.notify_all();

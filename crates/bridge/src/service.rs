@@ -29,7 +29,8 @@ pub trait Service: Send + Sync {
     /// Every method but `hello` and `call`. An unknown one: answer [`unknown_method`].
     fn handle(&self, method: &str, params: Value, context: &CallContext) -> Result<Reply, Error>;
 
-    /// A caller was turned away; belongs into the audit log.
+    /// A caller was turned away, or a request that was replayed or had expired; belongs into the
+    /// audit log.
     fn refused(&self, refusal: &Refusal);
 
     /// Something worth a line in the process's own log: a client that was cut off, a broken file

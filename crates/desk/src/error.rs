@@ -94,6 +94,7 @@ impl DeskError {
     }
 
     /// A part that did not come up.
+    #[expect(clippy::needless_pass_by_value, reason = "callers hand over errors they are done with")]
     pub(crate) fn start(part: &str, why: impl ToString) -> Self {
         Self::Start { part: part.to_owned(), why: why.to_string() }
     }

@@ -99,10 +99,9 @@ impl Options {
     pub(crate) fn screen(&self) -> Size {
         match self.second {
             None => self.size,
-            Some(second) => Size {
-                width: self.size.width + second.width,
-                height: self.size.height.max(second.height),
-            },
+            Some(second) => {
+                Size { width: self.size.width + second.width, height: self.size.height.max(second.height) }
+            }
         }
     }
 }

@@ -69,17 +69,18 @@ fn all() -> Vec<Proc> {
     entries.flatten().filter_map(|entry| Proc::read(entry.file_name().to_str()?.parse().ok()?)).collect()
 }
 
-/// Everything on the desk `id`: what descends from `root` (if given) and what carries the mark,
-/// without this process itself.
-pub(crate) fn on_desk(root: Option<u32>, id: &str) -> Vec<Proc> {
-    let all = all();
-    let me = std::process::id();
+/// Everything that descends from `root`.
+pub(crate) fn below(root: u32) -> HashSet<u32> {
+    below_in(&all(), root)
+}
+
+fn below_in(all: &[Proc], root: u32) -> HashSet<u32> {
     let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for proc in &all {
+    for proc in all {
         children.entry(proc.parent).or_default().push(proc.pid);
     }
     let mut below = HashSet::new();
-    let mut next: Vec<u32> = root.into_iter().collect();
+    let mut next = vec![root];
     while let Some(pid) = next.pop() {
         for &child in children.get(&pid).into_iter().flatten() {
             if below.insert(child) {
@@ -87,6 +88,15 @@ pub(crate) fn on_desk(root: Option<u32>, id: &str) -> Vec<Proc> {
             }
         }
     }
+    below
+}
+
+/// Everything on the desk `id`: what descends from `root` (if given) and what carries the mark,
+/// without this process itself.
+pub(crate) fn on_desk(root: Option<u32>, id: &str) -> Vec<Proc> {
+    let all = all();
+    let me = std::process::id();
+    let below = root.map(|root| below_in(&all, root)).unwrap_or_default();
     let mark = format!("{MARK}={id}").into_bytes();
     all.into_iter()
         .filter(|proc| proc.pid != me && (below.contains(&proc.pid) || proc.has_mark(&mark)))

@@ -43,8 +43,10 @@ pub(crate) struct State {
     pub(crate) info: DeskInfo,
     /// The value of the mark in the environment of its programs.
     pub(crate) id: String,
-    /// The X server's process, to know its lock file by.
+    /// The X server's process.
     pub(crate) x_pid: Option<u32>,
+    /// Its number, known before it is ready.
+    pub(crate) x_number: Option<u32>,
 }
 
 impl State {

@@ -3,21 +3,30 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use x11rb::connection::Connection;
 use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
-use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, ImageFormat, ImageOrder};
+use x11rb::protocol::xproto::{
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, ImageFormat, ImageOrder,
+};
 use x11rb::reexports::x11rb_protocol::parse_display::ConnectAddress;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 
 use crate::error::{DeskError, Result};
 use crate::options::Options;
 use crate::procs;
+use crate::state::random;
 
 const COOKIE: &str = "MIT-MAGIC-COOKIE-1";
+/// What Xvfb says when another server has its number.
+pub(crate) const NUMBER_TAKEN: &str = "already running";
+/// Login managers count from 0, `ssh -X` from 10.
+const FIRST_NUMBER: u32 = 100;
+const NUMBERS: u32 = 900;
 const FAMILY_LOCAL: u16 = 256;
 const FAMILY_WILD: u16 = 0xffff;
 /// A stopped X server would otherwise hold us for ever.
@@ -25,7 +34,10 @@ const ANSWER: Duration = Duration::from_secs(10);
 /// Pixels are fetched in strips, so that the reply stays small on a large desk.
 const STRIP_BYTES: usize = 8 << 20;
 
-/// A connection and what goes with it.
+/// The colour of the empty screen.
+const EMPTY: u32 = 0x2b_3a_42;
+
+/// A connection to the desk's X server.
 pub(crate) type Display = RustConnection<DefaultStream>;
 
 /// Writes the key file. `number` is the display's, or empty for the server itself, which does not
@@ -66,7 +78,10 @@ pub(crate) fn within<T: Send + 'static>(ask: impl FnOnce() -> Result<T> + Send +
         let _ = send.send(ask());
     });
     receive.recv_timeout(ANSWER).unwrap_or_else(|_| {
-        Err(DeskError::Timeout { what: "the desk's X server did not answer".into(), seconds: ANSWER.as_secs() })
+        Err(DeskError::Timeout {
+            what: "the desk's X server did not answer".into(),
+            seconds: ANSWER.as_secs(),
+        })
     })
 }
 
@@ -74,12 +89,11 @@ pub(crate) fn within<T: Send + 'static>(ask: impl FnOnce() -> Result<T> + Send +
 /// this process may well live on another display.
 pub(crate) fn connect(display: &str, cookie: Vec<u8>) -> Result<Display> {
     let bad = |e: &dyn std::fmt::Display| DeskError::Display(format!("{display}: {e}"));
-    let number: u16 = display
+    let number: u32 = display
         .strip_prefix(':')
         .and_then(|n| n.parse().ok())
         .ok_or_else(|| bad(&"not a display of this machine"))?;
-    let socket = format!("/tmp/.X11-unix/X{number}");
-    let address = ConnectAddress::Socket(socket.as_bytes().into());
+    let address = ConnectAddress::Socket(socket(number).to_string_lossy().into_owned());
     let (stream, _) = DefaultStream::connect(&address).map_err(|e| bad(&e))?;
     RustConnection::connect_to_stream_with_auth_info(stream, 0, COOKIE.into(), cookie).map_err(|e| bad(&e))
 }
@@ -115,6 +129,15 @@ pub(crate) fn set_monitors(x: &Display, options: &Options) -> Result<()> {
         x.randr_set_monitor(root, monitor).map_err(said)?.check().map_err(said)?;
     }
     Ok(())
+}
+
+/// Gives the empty screen a colour, so that it can be told from a picture that failed.
+pub(crate) fn paint(x: &Display) -> Result<()> {
+    let root = x.setup().roots[0].root;
+    let colour = ChangeWindowAttributesAux::new().background_pixel(EMPTY);
+    x.change_window_attributes(root, &colour).map_err(said)?;
+    x.clear_area(false, root, 0, 0, 0, 0).map_err(said)?;
+    x.flush().map_err(said)
 }
 
 /// Waits until a window manager has taken the screen; `go_on` may end the wait with an error.
@@ -158,7 +181,15 @@ pub(crate) fn screenshot(display: &str, cookie: Vec<u8>) -> Result<Vec<u8>> {
     while top < height {
         let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(height - top);
         let image = x
-            .get_image(ImageFormat::Z_PIXMAP, screen.root, 0, i16::try_from(top).unwrap_or(0), width, rows, !0)
+            .get_image(
+                ImageFormat::Z_PIXMAP,
+                screen.root,
+                0,
+                i16::try_from(top).unwrap_or(0),
+                width,
+                rows,
+                !0,
+            )
             .map_err(said)?
             .reply()
             .map_err(said)?;
@@ -171,28 +202,37 @@ pub(crate) fn screenshot(display: &str, cookie: Vec<u8>) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// Removes the lock file and the socket of an X server of ours that was killed and could not do it
-/// itself. Known by its process, so that nobody else's are touched.
-pub(crate) fn remove_leftovers(x_pid: u32) {
+/// Removes the socket, and the lock file if there is one, of an X server of ours that was killed and
+/// could not do it itself. `-displayfd` keeps Xvfb from writing a lock file, other versions may.
+pub(crate) fn remove_leftovers(number: u32, x_pid: Option<u32>) {
     let me = rustix::process::geteuid().as_raw();
     let is_mine = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.uid() == me);
-    let Ok(entries) = fs::read_dir("/tmp") else { return };
-    for entry in entries.flatten() {
-        let (name, lock) = (entry.file_name(), entry.path());
-        let number = name.to_str().and_then(|n| n.strip_prefix(".X")?.strip_suffix("-lock"));
-        let Some(number) = number.filter(|n| n.bytes().all(|b| b.is_ascii_digit())) else { continue };
-        let holder = fs::read_to_string(&lock).ok().and_then(|text| text.trim().parse::<u32>().ok());
-        if holder != Some(x_pid) || !is_mine(&lock) || procs::is_alive(x_pid) {
-            continue;
-        }
-        let socket = Path::new("/tmp/.X11-unix").join(format!("X{number}"));
-        // The socket first: a server that starts now does not take the number before the lock is gone.
-        for path in [socket.as_path(), &lock] {
-            if is_mine(path) {
-                let _ = fs::remove_file(path);
-            }
+    let socket = socket(number);
+    // Another server may have the number by now; then its socket answers.
+    let dead = |error: std::io::Error| error.kind() == std::io::ErrorKind::ConnectionRefused;
+    if is_mine(&socket) && UnixStream::connect(&socket).is_err_and(dead) {
+        let _ = fs::remove_file(&socket);
+    }
+    let lock = Path::new("/tmp").join(format!(".X{number}-lock"));
+    let holder = fs::read_to_string(&lock).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    if holder.is_some() && holder == x_pid && is_mine(&lock) && !holder.is_some_and(procs::is_alive) {
+        let _ = fs::remove_file(&lock);
+    }
+}
+
+/// A display number nobody seems to use. Whether it really is free the server finds out.
+pub(crate) fn draw_number() -> Result<u32> {
+    for _ in 0..64 {
+        let number = FIRST_NUMBER + u32::from(u16::from_ne_bytes(random()?)) % NUMBERS;
+        if !socket(number).exists() {
+            return Ok(number);
         }
     }
+    Err(DeskError::start("the X server", "all display numbers are taken"))
+}
+
+fn socket(number: u32) -> PathBuf {
+    Path::new("/tmp/.X11-unix").join(format!("X{number}"))
 }
 
 #[cfg(test)]

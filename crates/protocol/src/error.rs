@@ -93,6 +93,8 @@ codes! {
     RequestExpired = "DESKTOP_REQUEST_EXPIRED", retryable: true, hint: "send it again with a fresh expiresAt at most five minutes ahead";
     /// Too much is waiting already.
     Busy = "DESKTOP_BUSY", retryable: true, hint: "wait for earlier calls to end";
+    /// An emergency stop holds the desktop.
+    Stopped = "DESKTOP_STOPPED", retryable: true, hint: "the owner lets actions run again with `deskhand resume`";
     /// Policy does not allow this call.
     Blocked = "DESKTOP_BLOCKED", retryable: false, hint: "details.why names the rule and who set it";
     /// The evidence could not be written.

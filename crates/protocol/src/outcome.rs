@@ -39,6 +39,9 @@ pub struct EvidenceRef {
     pub id: String,
     /// Its folder.
     pub path: String,
+    /// What could not be kept, if anything (a disk that ran full in the middle).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
 }
 
 /// Milliseconds spent in each part of the way of a call.

@@ -24,6 +24,8 @@ pub mod method {
     pub const ABORT: &str = "abort";
     /// Aborts everything and drops what waits.
     pub const STOP: &str = "stop";
+    /// Lets actions run again after `stop`.
+    pub const RESUME: &str = "resume";
     /// One execution, or all that run and wait.
     pub const EXECUTIONS: &str = "executions";
     /// Who runs, where, for how long, permission lights.

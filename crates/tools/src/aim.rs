@@ -13,8 +13,10 @@ use crate::{Ctx, fingerprint, frontmost, select};
 const MAX_NODES: u32 = 6000;
 const MAX_DEPTH: u32 = 64;
 const MAX_WALL: Duration = Duration::from_secs(4);
-/// How many candidates are returned and kept.
-const CANDIDATES: usize = 10;
+/// How many candidates are returned and kept when nothing else is asked for.
+pub(crate) const CANDIDATES: usize = 10;
+/// Labels in answers are short: text is read by `read_text` only.
+pub(crate) const LABEL: usize = 80;
 
 /// An element that was found and is there now.
 pub(crate) struct Aim {
@@ -83,11 +85,24 @@ impl Aim {
 
 /// role "label".
 pub(crate) fn words(e: &Element) -> String {
-    let label = if e.name.is_empty() { &e.label } else { &e.name };
-    format!("{} {label:?}", e.role)
+    format!("{} {:?}", e.role, label(e))
 }
 
-fn not_actionable(what: &str, reason: &str) -> Error {
+/// The name of an element or of what labels it, in short.
+pub(crate) fn label(e: &Element) -> String {
+    short(if e.name.is_empty() { &e.label } else { &e.name }, LABEL)
+}
+
+/// At most `most` characters, with an ellipsis when some are missing.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let text = text.trim_end();
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+    }
+}
+
+pub(crate) fn not_actionable(what: &str, reason: &str) -> Error {
     Error::new(ErrorCode::NotActionable, format!("{what} cannot be acted on: {reason}")).detail("reason", reason)
 }
 
@@ -99,7 +114,7 @@ pub(crate) fn aim(ctx: &Ctx<'_>, target: &Target) -> Result<Aim> {
             (element, reference.clone(), top)
         }
         Target::Selector(selector) => {
-            let found = find(ctx, selector, true)?;
+            let found = find(ctx, selector, true, CANDIDATES)?;
             let best = found.candidates.iter().find(|c| c.chosen);
             match best {
                 Some(best) => {
@@ -112,6 +127,15 @@ pub(crate) fn aim(ctx: &Ctx<'_>, target: &Target) -> Result<Aim> {
         }
     };
     let window = window_of(ctx, &element, top.as_ref());
+    if let Some(wanted) = &ctx.route.window {
+        let other_app = wanted.pid.is_some_and(|pid| pid != element.pid);
+        let other_window = window.as_ref().is_some_and(|w| w.id != wanted.id && w.transient_for != Some(wanted.id));
+        if other_app || other_window {
+            let place = window.as_ref().map_or_else(|| format!("process {}", element.pid), |w| format!("{:?}", w.title));
+            return Err(not_actionable(&words(&element), &format!("it lies in {place}, the call is routed to {:?}", wanted.title))
+                .hint("route the call to the window the element lies in"));
+        }
+    }
     Ok(Aim { element, reference, window })
 }
 
@@ -125,24 +149,67 @@ pub(crate) struct Found {
     pub(crate) near_misses: Vec<Candidate>,
     /// The chosen one in the snapshot's tree.
     pub(crate) chosen: Option<usize>,
+    /// How many fit in all.
+    pub(crate) total: usize,
 }
 
-/// Searches the routed window or app, else the app in front.
-pub(crate) fn find(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool) -> Result<Found> {
+/// Elements that fit and near misses, in one reading.
+pub(crate) struct Search {
+    /// The reading.
+    pub(crate) tree: Tree,
+    /// Best first.
+    pub(crate) hits: Vec<select::Scored>,
+    /// Best first.
+    pub(crate) misses: Vec<select::Scored>,
+}
+
+/// Searches without keeping anything: the routed window or app, else the app in front.
+pub(crate) fn search(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool) -> Result<Search> {
     let tree = read(ctx, root(ctx)?, visible_only)?;
+    let (hits, misses) = select::select(&tree, selector)?;
+    if let (Some(routed), true) = (&ctx.route.window, hits.is_empty())
+        && let Some(found) = search_popups(ctx, selector, visible_only, routed)?
+    {
+        return Ok(found);
+    }
+    Ok(Search { tree, hits, misses })
+}
+
+/// Context menus and drop-downs of some toolkits are top-level parts of the application, not of the
+/// window they belong to: what lies in no managed window, or in a dialog of the routed one, counts too.
+fn search_popups(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool, routed: &Window) -> Result<Option<Search>> {
+    let Some(pid) = routed.pid else { return Ok(None) };
+    let tree = match ctx.desktop.elements.tree(&query(Root::App(pid), visible_only), ctx.scope) {
+        Ok(tree) => tree,
+        Err(deskhand_platform::PlatformError::Cancelled) => return Err(deskhand_platform::PlatformError::Cancelled.into()),
+        Err(_) => return Ok(None),
+    };
+    let windows = ctx.desktop.windows.list()?;
+    let ours = |index: usize| {
+        let Some(top) = top_of(&tree, index) else { return true };
+        let mut titled = windows.iter().filter(|w| w.pid == Some(pid) && w.title.trim_end() == top.name.trim_end()).peekable();
+        titled.peek().is_none() || titled.any(|w| w.id == routed.id || w.transient_for == Some(routed.id))
+    };
+    let (mut hits, misses) = select::select(&tree, selector)?;
+    hits.retain(|s| ours(s.index));
+    Ok((!hits.is_empty()).then_some(Search { tree, hits, misses }))
+}
+
+/// Searches, keeps the reading as a snapshot and the candidates (at most `limit`) as evidence.
+pub(crate) fn find(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool, limit: usize) -> Result<Found> {
+    let Search { tree, hits, misses } = search(ctx, selector, visible_only)?;
     let snapshot = ctx.books.keep_tree(tree, visible_only);
-    let (hits, misses) = select::select(&snapshot.tree, selector)?;
     let list = |scored: &[select::Scored], choose: bool| -> Vec<Candidate> {
         scored
             .iter()
-            .take(CANDIDATES)
+            .take(limit)
             .enumerate()
             .map(|(i, s)| {
                 let e = &snapshot.tree.nodes[s.index].element;
                 Candidate {
                     element: snapshot.element_ref(s.index),
                     role: e.role.as_str().to_owned(),
-                    label: if e.name.is_empty() { e.label.clone() } else { e.name.clone() },
+                    label: label(e),
                     score: (s.score * 1000.0).round() / 1000.0,
                     reasons: s.reasons.clone(),
                     chosen: choose && i == 0,
@@ -155,7 +222,7 @@ pub(crate) fn find(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool) -> Re
     let kept = if candidates.is_empty() { &near_misses } else { &candidates };
     ctx.notebook.candidates(selector, kept);
     let chosen = hits.first().map(|s| s.index);
-    Ok(Found { snapshot, candidates, near_misses, chosen })
+    Ok(Found { snapshot, candidates, near_misses, chosen, total: hits.len() })
 }
 
 /// Where a reading starts for this route.
@@ -174,9 +241,12 @@ pub(crate) fn root(ctx: &Ctx<'_>) -> Result<Root> {
     }
 }
 
-fn read(ctx: &Ctx<'_>, root: Root, visible_only: bool) -> Result<Tree> {
-    let query = TreeQuery { root, max_depth: MAX_DEPTH, max_nodes: MAX_NODES, max_wall: MAX_WALL, include_text: true, visible_only };
-    Ok(ctx.desktop.elements.tree(&query, ctx.scope)?)
+pub(crate) fn read(ctx: &Ctx<'_>, root: Root, visible_only: bool) -> Result<Tree> {
+    Ok(ctx.desktop.elements.tree(&query(root, visible_only), ctx.scope)?)
+}
+
+fn query(root: Root, visible_only: bool) -> TreeQuery {
+    TreeQuery { root, max_depth: MAX_DEPTH, max_nodes: MAX_NODES, max_wall: MAX_WALL, include_text: true, visible_only }
 }
 
 /// The error for a selector nothing fits.
@@ -251,17 +321,21 @@ fn top_of(tree: &Tree, index: usize) -> Option<Element> {
 /// The window an element lies in. The tree says which one by title and place; without that, the
 /// topmost window of its process around its middle.
 fn window_of(ctx: &Ctx<'_>, element: &Element, top: Option<&Element>) -> Option<Window> {
-    if let Some(window) = &ctx.route.window {
-        return Some(window.clone());
-    }
     let all = ctx.desktop.windows.list().ok()?;
     let own = || all.iter().filter(|w| w.pid == Some(element.pid) && !w.minimized);
     if let Some(top) = top {
         let titled = || own().filter(|w| w.title.trim_end() == top.name.trim_end());
+        if let Some(routed) = ctx.route.window.as_ref().filter(|r| titled().any(|w| w.id == r.id)) {
+            return Some(routed.clone());
+        }
         let placed = titled().find(|w| top.rect.is_some_and(|r| w.bounds.intersect(&r).is_some()));
         if let Some(window) = placed.or_else(|| titled().next()) {
             return Some(window.clone());
         }
+    }
+    // A pop-up lies in no managed window; a route says whose it is.
+    if let Some(window) = ctx.route.window.as_ref().filter(|w| w.pid == Some(element.pid)) {
+        return Some(window.clone());
     }
     let middle = element.rect.map(|r| r.center());
     own().find(|w| middle.is_some_and(|m| w.bounds.contains(m))).or_else(|| own().next()).cloned()

@@ -22,6 +22,8 @@ pub trait Notebook {
     fn picture(&self, name: &str, extension: &str, bytes: &[u8]);
     /// A line for the summary.
     fn note(&self, line: &str);
+    /// The text of this call goes into a password field: it must not be kept anywhere.
+    fn secret(&self) {}
 }
 
 /// Places in the streams of changes from which an effect is looked for.

@@ -30,6 +30,12 @@ pub fn to_base64(bytes: &[u8]) -> String {
     base64_simd::STANDARD.encode_to_string(bytes)
 }
 
+/// The bytes of standard base64 with padding; `None` when it is not.
+#[must_use]
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    base64_simd::STANDARD.decode_to_vec(text).ok()
+}
+
 fn jpeg(pixels: Pixels<'_>, quality: u8) -> Result<Vec<u8>, VisionError> {
     let encode = || -> turbojpeg::Result<Vec<u8>> {
         let mut compressor = Compressor::new()?;

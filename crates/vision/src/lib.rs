@@ -6,7 +6,7 @@ mod encode;
 mod mapping;
 mod scale;
 
-pub use encode::{Format, encode, to_base64};
+pub use encode::{Format, encode, from_base64, to_base64};
 pub use mapping::Mapping;
 pub use scale::{fit, scale};
 

@@ -101,7 +101,7 @@ fn open(address: &str) -> io::Result<UnixStream> {
             let made = if let Some(path) = key.strip_prefix("path=") {
                 UnixStream::connect(unescape(path))
             } else if let Some(name) = key.strip_prefix("abstract=") {
-                SocketAddr::from_abstract_name(unescape(name)).and_then(|a| UnixStream::connect_addr(&a))
+                SocketAddr::from_abstract_name(unescape(name).as_encoded_bytes()).and_then(|a| UnixStream::connect_addr(&a))
             } else {
                 continue;
             };

@@ -4,6 +4,6 @@ mod connection;
 mod scale;
 mod stream;
 
-pub(crate) use connection::{Atoms, Conn, Link, Reply};
+pub(crate) use connection::{Atoms, Conn, Link, Raw, Reply};
 pub(crate) use stream::{hung_up, wait as stream_wait};
 pub(crate) use scale::Scale;

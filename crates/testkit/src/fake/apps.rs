@@ -63,6 +63,7 @@ impl Apps for Fake {
                     world.procs.push(Proc {
                         pid,
                         app: app.name.clone(),
+                        class: app.program.clone(),
                         desktop_id: Some(app.desktop_id.clone()),
                         program: app.program.clone(),
                         frozen: false,

@@ -128,7 +128,7 @@ impl World {
 
     fn pids(&self, app: Option<&str>, from: Option<WindowId>) -> Vec<u32> {
         match app {
-            Some(app) => self.procs.iter().filter(|p| p.app == app).map(|p| p.pid).collect(),
+            Some(app) => self.procs.iter().filter(|p| p.app == app || p.class == app).map(|p| p.pid).collect(),
             None => from.and_then(|id| self.win(id)).map(|w| self.wins[w].pid).into_iter().collect(),
         }
     }

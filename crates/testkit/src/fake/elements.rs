@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use deskhand_platform::{
-    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Limit, Mark, Node, PlatformError, Result, Root,
+    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Mark, PlatformError, Result, Root,
     Scope, States, TextRead, Tree, TreeQuery, WindowId,
 };
 use deskhand_protocol::{Point, Role};
 
 use super::Fake;
 use super::log::InputEvent;
+use super::tree::Reading;
 use super::world::World;
 
 impl Elements for Fake {
@@ -35,7 +36,7 @@ impl Elements for Fake {
             }
         }
         let world = self.lock();
-        let mut reading = Reading { world: &world, query, nodes: Vec::new(), limit: (!in_time).then_some(Limit::WallTime) };
+        let mut reading = Reading::new(&world, query, in_time);
         match &query.root {
             Root::Desktop => reading.desktop(),
             Root::App(pid) => {
@@ -172,7 +173,7 @@ impl World {
     }
 
     /// Whether the accessibility bus knows the application.
-    fn on_bus(&self, pid: u32) -> bool {
+    pub(crate) fn on_bus(&self, pid: u32) -> bool {
         !self.wins.iter().any(|w| w.pid == pid && self.scene.windows[w.spec].no_ax)
     }
 
@@ -274,12 +275,12 @@ impl World {
         }
     }
 
-    fn ax_app(&self, pid: u32) -> Element {
+    pub(crate) fn ax_app(&self, pid: u32) -> Element {
         let name = self.procs.iter().find(|p| p.pid == pid).map(|p| p.program.clone()).unwrap_or_default();
-        Element { states: States { enabled: true, visible: true, showing: true, ..States::default() }, ..bare(format!("app:{pid}"), Role::Application, name, pid) }
+        Element { states: States { enabled: true, visible: true, showing: true, ..States::default() }, ..bare(format!("app:{pid}"), Role::Application, &name, pid) }
     }
 
-    fn ax_window(&self, w: usize) -> Element {
+    pub(crate) fn ax_window(&self, w: usize) -> Element {
         let win = &self.wins[w];
         let role = if win.dialog { Role::Dialog } else { Role::Window };
         let states = States {
@@ -290,7 +291,7 @@ impl World {
             active: self.active == Some(win.id),
             ..States::default()
         };
-        Element { rect: Some(win.bounds), states, ..bare(self.handle(w, None).0, role, win.title.clone(), win.pid) }
+        Element { rect: Some(win.bounds), states, ..bare(self.handle(w, None).0, role, &win.title, win.pid) }
     }
 
     /// Element `e` of window `w` as the bus tells of it.
@@ -325,7 +326,7 @@ impl World {
             description: el.spec.description.clone(),
             label: el.spec.label.clone(),
             identifier: el.spec.id.clone(),
-            ..bare(self.handle(w, Some(e)).0, role, el.name.clone(), win.pid)
+            ..bare(self.handle(w, Some(e)).0, role, &el.name, win.pid)
         }
     }
 }
@@ -334,7 +335,7 @@ fn selectable(role: Role) -> bool {
     matches!(role, Role::ListItem | Role::Tab | Role::TreeItem | Role::RadioButton | Role::Row | Role::Cell)
 }
 
-fn bare(handle: String, role: Role, name: String, pid: u32) -> Element {
+pub(crate) fn bare(handle: String, role: Role, name: &str, pid: u32) -> Element {
     Element {
         handle: Handle(handle),
         role,
@@ -351,75 +352,5 @@ fn bare(handle: String, role: Role, name: String, pid: u32) -> Element {
         editable_text: false,
         secure: false,
         pid,
-    }
-}
-
-/// A tree being read.
-struct Reading<'a> {
-    world: &'a World,
-    query: &'a TreeQuery,
-    nodes: Vec<Node>,
-    limit: Option<Limit>,
-}
-
-impl Reading<'_> {
-    /// Adds a node; its index, or `None` when a bound is hit.
-    fn push(&mut self, element: Element, parent: Option<u32>, index: u32, depth: u32) -> Option<u32> {
-        if depth > self.query.max_depth {
-            self.limit.get_or_insert(Limit::Depth);
-            return None;
-        }
-        if self.nodes.len() as u32 >= self.query.max_nodes {
-            self.limit = Some(Limit::Nodes);
-            return None;
-        }
-        // Out of time: the root alone is what could be read.
-        if self.limit == Some(Limit::WallTime) && !self.nodes.is_empty() {
-            return None;
-        }
-        self.nodes.push(Node { element, parent, index, depth });
-        Some(self.nodes.len() as u32 - 1)
-    }
-
-    fn desktop(&mut self) {
-        let root = bare("desktop".to_owned(), Role::Other, "main".to_owned(), 0);
-        let Some(at) = self.push(root, None, 0, 0) else { return };
-        let pids: Vec<u32> =
-            self.world.procs.iter().filter(|p| !p.frozen && self.world.on_bus(p.pid)).map(|p| p.pid).collect();
-        for (i, pid) in pids.into_iter().enumerate() {
-            self.app(pid, Some(at), i as u32, 1);
-        }
-    }
-
-    fn app(&mut self, pid: u32, parent: Option<u32>, index: u32, depth: u32) {
-        let Some(at) = self.push(self.world.ax_app(pid), parent, index, depth) else { return };
-        let wins: Vec<usize> = (0..self.world.wins.len()).filter(|w| self.world.wins[*w].pid == pid).collect();
-        for (i, w) in wins.into_iter().enumerate() {
-            self.window(w, Some(at), i as u32, depth + 1);
-        }
-    }
-
-    fn window(&mut self, w: usize, parent: Option<u32>, index: u32, depth: u32) {
-        let Some(at) = self.push(self.world.ax_window(w), parent, index, depth) else { return };
-        self.children(w, None, at, depth);
-    }
-
-    fn element(&mut self, w: usize, e: usize, parent: Option<u32>, index: u32, depth: u32) {
-        let element = self.world.ax_element(w, e, self.query.include_text);
-        // Entries of closed menus are kept: they can be picked without opening it.
-        let in_menu = self.world.menu_of(w, e).is_some() && element.states.visible;
-        if self.query.visible_only && !element.states.showing && !in_menu && parent.is_some() {
-            return;
-        }
-        let Some(at) = self.push(element, parent, index, depth) else { return };
-        self.children(w, Some(e), at, depth);
-    }
-
-    fn children(&mut self, w: usize, of: Option<usize>, at: u32, depth: u32) {
-        let els = &self.world.wins[w].els;
-        let children = (0..els.len()).filter(|c| els[*c].spec.parent == of && !els[*c].gone);
-        for (i, c) in children.enumerate() {
-            self.element(w, c, Some(at), i as u32, depth + 1);
-        }
     }
 }

@@ -47,7 +47,9 @@ fn place(spec: &WindowSpec, bounds: Rect) -> (Vec<Rect>, i32) {
 fn one(spec: &WindowSpec, bounds: Rect, i: usize, x: i32, y: i32, width: i32, rects: &mut [Rect]) -> i32 {
     let e = &spec.elements[i];
     let fixed = e.at.is_some();
-    let (x, y) = e.at.map_or((x, y), |p| (p.x - bounds.x, p.y - bounds.y));
+    let (x, free) = e.at.map_or_else(|| (x, below_fixed(spec, bounds, i, x, y, width)), |p| (p.x - bounds.x, p.y - bounds.y));
+    let skipped = if fixed { 0 } else { free - y };
+    let y = free;
     let children: Vec<usize> = (i + 1..spec.elements.len()).filter(|c| spec.elements[*c].parent == Some(i)).collect();
     let menu = e.role == Role::Menu;
     // A menu's entries hang below it (or beside it, for a menu in a menu) and take no room in the column.
@@ -78,5 +80,24 @@ fn one(spec: &WindowSpec, bounds: Rect, i: usize, x: i32, y: i32, width: i32, re
     };
     let (width, height) = e.size.map_or((width, height), |s| (int(s.width), int(s.height)));
     rects[i] = Rect::new(x, y, width, height);
-    if fixed { 0 } else { height + if menu || e.role == Role::MenuItem { 0 } else { 4 } }
+    if fixed { 0 } else { skipped + height + if menu || e.role == Role::MenuItem { 0 } else { 4 } }
+}
+
+/// The first row at or below `y` where no element with a place of its own lies.
+fn below_fixed(spec: &WindowSpec, bounds: Rect, i: usize, x: i32, mut y: i32, width: i32) -> i32 {
+    let same_parent = |e: &&crate::scene::ElementSpec| e.parent == spec.elements[i].parent;
+    let fixed: Vec<Rect> = spec
+        .elements
+        .iter()
+        .filter(same_parent)
+        .filter_map(|e| {
+            let (width, height) = e.size.map_or((WIDTH, ROW), |s| (int(s.width), int(s.height)));
+            e.at.map(|p| Rect::new(p.x - bounds.x, p.y - bounds.y, width, height))
+        })
+        .collect();
+    // Each round goes below at least one of them, so this ends.
+    while let Some(r) = fixed.iter().find(|r| r.intersect(&Rect::new(x, y, width, ROW)).is_some()) {
+        y = r.bottom() + 4;
+    }
+    y
 }

@@ -12,7 +12,9 @@ mod layout;
 mod log;
 mod notifications;
 mod screen;
+mod see;
 mod session;
+mod tree;
 mod windows;
 mod world;
 

@@ -1,0 +1,40 @@
+//! Colour, where somebody can see it.
+
+use std::io::IsTerminal;
+
+/// Paints text, or leaves it alone.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Paint(bool);
+
+impl Paint {
+    /// For a stream: colour on a terminal, unless `NO_COLOR` is set or the terminal is dumb.
+    pub(crate) fn for_stream(stream: &impl IsTerminal) -> Self {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self(stream.is_terminal() && !set("NO_COLOR") && !dumb)
+    }
+
+    fn wrap(self, code: &str, text: &str) -> String {
+        if self.0 { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.wrap("31", text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.wrap("32", text)
+    }
+
+    pub(crate) fn yellow(self, text: &str) -> String {
+        self.wrap("33", text)
+    }
+
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.wrap("1", text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.wrap("2", text)
+    }
+}

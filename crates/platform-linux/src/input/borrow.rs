@@ -1,0 +1,119 @@
+//! Keycodes that write nothing, lent to characters the layout cannot write.
+//!
+//! Programs read the keyboard map late: a key event is turned into text with the map of the moment it
+//! is *handled*, not sent. So a keycode is given another character only when its last event is old
+//! enough ([`AGE`]), the least recently used ones first; and after a change programs get [`SETTLE`] to
+//! notice. All keycodes are given back at the end; a property on the root window names them, so that
+//! what a killed process left behind is found.
+
+use std::time::{Duration, Instant};
+
+use deskhand_platform::{PlatformError, Result, Scope};
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
+use x11rb::wrapper::ConnectionExt as _;
+
+use crate::x11::Conn;
+
+const DOING: &str = "lending a key to a character";
+/// Time programs get to notice a changed map.
+pub(super) const SETTLE: Duration = Duration::from_millis(60);
+/// Age of a keycode's last event before it may mean something else.
+pub(super) const AGE: Duration = Duration::from_millis(160);
+/// Keycodes lent at once at most.
+const MOST: usize = 48;
+
+struct Slot {
+    code: u8,
+    symbol: Option<u32>,
+    used: Option<Instant>,
+}
+
+/// The keycodes that can be lent.
+pub(super) struct Borrowed {
+    slots: Vec<Slot>,
+    touched: bool,
+}
+
+impl Borrowed {
+    /// Nothing lent yet.
+    pub(super) fn new(spare: &[u8]) -> Self {
+        let slots = spare.iter().take(MOST).map(|&code| Slot { code, symbol: None, used: None }).collect();
+        Self { slots, touched: false }
+    }
+
+    /// How many characters can be lent in one go: half of the keycodes, so that the other half can age.
+    pub(super) fn batch(&self) -> usize {
+        self.slots.len().div_ceil(2)
+    }
+
+    /// The keycode lent to a symbol; counts as used now.
+    pub(super) fn take(&mut self, symbol: u32) -> Option<u8> {
+        let slot = self.slots.iter_mut().find(|s| s.symbol == Some(symbol))?;
+        slot.used = Some(Instant::now());
+        Some(slot.code)
+    }
+
+    /// Whether a symbol has a keycode.
+    pub(super) fn has(&self, symbol: u32) -> bool {
+        self.slots.iter().any(|s| s.symbol == Some(symbol))
+    }
+
+    /// Lends keycodes to `wanted` (at most [`Self::batch`] symbols) and waits until programs know.
+    /// Symbols in `wanted` that have a keycode already keep it.
+    pub(super) fn lend(&mut self, conn: &Conn, wanted: &[u32], scope: &Scope) -> Result<()> {
+        if self.slots.is_empty() {
+            return Err(PlatformError::Unsupported {
+                what: "typing characters the keyboard layout does not have".into(),
+                why: "every keycode of the layout is taken; paste the text instead".into(),
+            });
+        }
+        let new: Vec<u32> = wanted.iter().copied().filter(|s| !self.has(*s)).take(self.batch()).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.slots.sort_by_key(|s| s.used);
+        let mut free: Vec<usize> = (0..self.slots.len())
+            .filter(|&i| self.slots[i].symbol.is_none_or(|s| !wanted.contains(&s)))
+            .collect();
+        free.truncate(new.len());
+        let youngest = free.iter().filter_map(|&i| self.slots[i].used).max();
+        if let Some(used) = youngest {
+            scope.sleep(AGE.saturating_sub(used.elapsed()), DOING)?;
+        }
+        self.touched = true;
+        let codes: Vec<u32> =
+            std::iter::once(std::process::id()).chain(self.slots.iter().map(|s| u32::from(s.code))).collect();
+        let fail = |e| PlatformError::display(DOING, e);
+        conn.x
+            .change_property32(PropMode::REPLACE, conn.root, conn.atoms._DESKHAND_KEYS, AtomEnum::CARDINAL, &codes)
+            .map_err(fail)?;
+        for (&i, &symbol) in free.iter().zip(&new) {
+            let slot = &mut self.slots[i];
+            slot.symbol = Some(symbol);
+            slot.used = None;
+            // The same symbol on both levels: with one alone the server would make up the other case.
+            conn.x.change_keyboard_mapping(1, slot.code, 2, &[symbol, symbol]).map_err(fail)?;
+        }
+        conn.sync(DOING)?;
+        scope.sleep(SETTLE, DOING)
+    }
+
+    /// Gives everything back. Waits for programs to handle what was typed, unless there is no time.
+    pub(super) fn give_back(&mut self, conn: &Conn, hurry: bool) -> Result<()> {
+        if !self.touched {
+            return Ok(());
+        }
+        if let Some(used) = self.slots.iter().filter_map(|s| s.used).max() {
+            let age = if hurry { AGE / 8 } else { AGE };
+            std::thread::sleep(age.saturating_sub(used.elapsed()));
+        }
+        let fail = |e| PlatformError::display(DOING, e);
+        for slot in self.slots.iter_mut().filter(|s| s.symbol.is_some()) {
+            conn.x.change_keyboard_mapping(1, slot.code, 2, &[0, 0]).map_err(fail)?;
+            slot.symbol = None;
+        }
+        conn.x.delete_property(conn.root, conn.atoms._DESKHAND_KEYS).map_err(fail)?;
+        self.touched = false;
+        conn.sync(DOING)
+    }
+}
