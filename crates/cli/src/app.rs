@@ -9,8 +9,8 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    abort, batch, call, callers, completions, describe, desk, doctor, down, evidence, man, serve_host, status, stop,
-    tools, up, version,
+    abort, batch, call, callers, completions, describe, desk, doctor, down, evidence, man, resume, serve_host, status,
+    stop, tools, up, version,
 };
 use crate::ctx::Ctx;
 use crate::fail::{Fail, USAGE};
@@ -48,6 +48,7 @@ enum Commands {
     Batch(batch::Args),
     Abort(abort::Args),
     Stop(stop::Args),
+    Resume(resume::Args),
     #[command(subcommand)]
     Evidence(evidence::Command),
     #[command(subcommand)]
@@ -105,6 +106,7 @@ fn dispatch(command: Option<Commands>, ctx: &Ctx) -> Result<u8, Fail> {
         Some(Commands::Batch(args)) => batch::run(&args, ctx),
         Some(Commands::Abort(args)) => abort::run(&args, ctx),
         Some(Commands::Stop(args)) => stop::run(&args, ctx),
+        Some(Commands::Resume(args)) => resume::run(&args, ctx),
         Some(Commands::Evidence(command)) => evidence::run(&command, ctx),
         Some(Commands::Callers(command)) => callers::run(&command, ctx),
         Some(Commands::Completions(args)) => completions::run(&args, ctx),
@@ -219,7 +221,7 @@ mod tests {
         walk(&command(), "", &mut |path, _| all.push(path.trim().to_owned()));
         for words in [
             "up", "down", "status", "doctor", "desk start", "desk stop", "desk list", "desk exec", "desk view", "tools",
-            "describe", "call", "batch", "abort", "stop", "evidence list", "evidence show", "evidence open", "completions",
+            "describe", "call", "batch", "abort", "stop", "resume", "evidence list", "evidence show", "evidence open", "completions",
             "man", "version", "callers list", "callers allow", "callers remove",
         ] {
             assert!(all.iter().any(|path| path == words), "{words}");

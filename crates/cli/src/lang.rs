@@ -77,7 +77,8 @@ words! {
     batch_summary(done, failed) = "{done} done, {failed} failed", "完成 {done} 个，失败 {failed} 个";
 
     abort_done(execution) = "aborted {execution}", "已中止 {execution}";
-    stop_done() = "Everything is stopped.", "已全部停止。";
+    stop_done() = "Everything is stopped; `deskhand resume` lets calls act again.", "已全部停止；用 `deskhand resume` 恢复。";
+    resume_done() = "Calls may act again.", "已恢复，可以继续操作。";
 
     desk_started(name, display) = "desk {name} runs on display {display}; end it with `deskhand desk stop {name}`", "虚拟桌面 {name} 运行在显示器 {display} 上；用 `deskhand desk stop {name}` 结束";
     desk_stopped(name) = "desk {name} stopped", "虚拟桌面 {name} 已停止";

@@ -45,7 +45,10 @@ impl LiveDesk {
     /// A desk as asked for.
     pub fn with(options: &Options) -> Result<Self, String> {
         supervisor()?;
-        let dir = tempfile::Builder::new().prefix("deskhand-live-").tempdir().map_err(|e| format!("temporary folder: {e}"))?;
+        let dir = tempfile::Builder::new()
+            .prefix("deskhand-live-")
+            .tempdir()
+            .map_err(|e| format!("temporary folder: {e}"))?;
         for sub in ["home", "config", "cache", "data/applications"] {
             std::fs::create_dir_all(dir.path().join(sub)).map_err(|e| format!("{sub}: {e}"))?;
         }
@@ -85,7 +88,12 @@ impl LiveDesk {
             Some(desk) => desk.command(program),
             None => Command::new(program),
         };
-        for (name, sub) in [("HOME", "home"), ("XDG_CONFIG_HOME", "config"), ("XDG_CACHE_HOME", "cache"), ("XDG_DATA_HOME", "data")] {
+        for (name, sub) in [
+            ("HOME", "home"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_DATA_HOME", "data"),
+        ] {
             command.env(name, self.dir.path().join(sub));
         }
         command.env("DESKHAND_HOME", self.home.root()).env("LC_ALL", "C.UTF-8").stdin(Stdio::null());
@@ -102,7 +110,8 @@ impl LiveDesk {
     /// Starts a prepared command; it and its children end with this desk. Its pid.
     pub fn keep(&self, mut command: Command) -> Result<u32, String> {
         // A group of its own, so that children of the program end with it.
-        let child = command.process_group(0).spawn().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
+        let child =
+            command.process_group(0).spawn().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
         let pid = child.id();
         self.children.lock().unwrap_or_else(PoisonError::into_inner).push(child);
         Ok(pid)
@@ -153,7 +162,12 @@ impl Drop for LiveDesk {
 }
 
 /// Waits until a window whose title contains `title` (of process `pid`, when given) is there.
-pub fn wait_for_window(windows: &dyn Windows, title: &str, pid: Option<u32>, time: Duration) -> Result<Window, String> {
+pub fn wait_for_window(
+    windows: &dyn Windows,
+    title: &str,
+    pid: Option<u32>,
+    time: Duration,
+) -> Result<Window, String> {
     let end = Instant::now() + time;
     loop {
         let list = windows.list().map_err(|e| format!("listing windows: {e}"))?;
@@ -188,5 +202,9 @@ fn supervisor() -> Result<(), String> {
     build.current_dir(env!("CARGO_MANIFEST_DIR"));
     let built = build.status().map_err(|e| format!("building deskhand-desk: {e}"))?;
     *done = built.success();
-    if *done { Ok(()) } else { Err("deskhand-desk does not build; type `cargo build -p deskhand-desk`".to_owned()) }
+    if *done {
+        Ok(())
+    } else {
+        Err("deskhand-desk does not build; type `cargo build -p deskhand-desk`".to_owned())
+    }
 }

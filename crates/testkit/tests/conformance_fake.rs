@@ -13,7 +13,10 @@ fn the_fake_conforms() {
 
 #[test]
 fn the_fake_conforms_with_two_displays_and_a_scale() {
-    let two = FORM_SCENE.replace("display 0 1280x1024 primary", "display 0 1280x1024 primary\ndisplay 1 801x603 at=1280,0 scale=2");
+    let two = FORM_SCENE.replace(
+        "display 0 1280x1024 primary",
+        "display 0 1280x1024 primary\ndisplay 1 801x603 at=1280,0 scale=2",
+    );
     let report = run(&FakeStage::with(FakeDesktop::parse(&two)), &suite(), "screen:");
     assert_eq!(report.failures(), []);
 }
@@ -41,8 +44,10 @@ fn a_broken_fake_does_not_conform() {
     ] {
         let stage = FakeStage::with(FakeDesktop::parse(&format!("{line}\n{FORM_SCENE}")));
         // Waits for what never comes would make this slow: only cases that fail at once are asked.
-        let cases: Vec<_> = suite().into_iter().filter(|c| c.needs.is_empty() || line == "broken notifications").collect();
-        let asked = if cases.iter().any(|c| c.name.contains(case)) { case } else { "capabilities: the parts" };
+        let cases: Vec<_> =
+            suite().into_iter().filter(|c| c.needs.is_empty() || line == "broken notifications").collect();
+        let asked =
+            if cases.iter().any(|c| c.name.contains(case)) { case } else { "capabilities: the parts" };
         let report = run(&stage, &cases, asked);
         assert!(!report.failures().is_empty(), "{line}: {asked} still passes");
     }

@@ -1,5 +1,4 @@
 //! The virtual desk of live tests, without any facet.
-#![cfg(feature = "live")]
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -54,7 +54,10 @@ fn wrong_scenes_name_the_line() {
         ("window \"a\" at=1,b", "scene line 1: at is \"b\", not a number"),
         ("window \"a\" blue", "scene line 1: window does not know `blue`"),
         ("window \"a", "has no closing quote"),
-        ("window \"a\"\n  button \"x\" -> fly", "scene line 2: unknown verb or wrong arguments in the effect `fly`"),
+        (
+            "window \"a\"\n  button \"x\" -> fly",
+            "scene line 2: unknown verb or wrong arguments in the effect `fly`",
+        ),
         ("window \"a\"\n  button \"x\" -> set #y \"1\"", "scene line 2: the effect names #y"),
         ("window \"a\"\n  button \"x\" -> open \"b\"", "scene line 2: the effect names the window \"b\""),
         ("window \"a\"\n  edit #x\n  edit #x", "scene line 3: #x is already on line 2"),

@@ -37,6 +37,10 @@ impl Host {
         self.changed.notify_all();
     }
 
+    pub fn noticed(&self, words: &str) -> bool {
+        self.notices.lock().unwrap().iter().any(|text| text.contains(words))
+    }
+
     pub fn checks(&self) -> Vec<Check> {
         self.refusals.lock().unwrap().iter().map(|refusal| refusal.check).collect()
     }

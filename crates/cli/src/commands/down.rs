@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::connect;
 use crate::ctx::Ctx;
 use crate::fail::Run;
+use crate::serve;
 
 /// How long the host may take to end.
 const END: Duration = Duration::from_secs(15);
@@ -29,7 +30,7 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
         }
         Err(error) => return Err(error.into()),
     };
-    let desk = own_desk(&home, &status);
+    let desk = serve::desk_of(&home, &status);
     match connect::ask(&home, method::SHUTDOWN, &json!({})) {
         Ok(_) => {}
         // It may be gone before its answer is written.
@@ -43,19 +44,6 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
         ctx.line(&ctx.lang.down_done(status.pid))?;
     }
     Ok(0)
-}
-
-/// The desk that lives and ends with the host: its owner is the host's parent.
-fn own_desk(home: &Home, status: &HostStatus) -> Option<String> {
-    let parent = parent_of(status.pid)?;
-    let desks = deskhand_desk::list(home).ok()?;
-    desks.into_iter().find(|desk| desk.owner_pid == Some(parent) && desk.display == status.display).map(|desk| desk.name)
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name is in brackets and may contain anything, so count from its end.
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn wait(home: &Home, status: &HostStatus, desk: Option<&str>) -> Result<(), Error> {
@@ -79,17 +67,5 @@ fn wait(home: &Home, status: &HostStatus, desk: Option<&str>) -> Result<(), Erro
             .detail("pid", status.pid));
         }
         std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_parent_is_read_from_the_kernel() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(super::parent_of(child.id()), Some(std::process::id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(super::parent_of(0), None);
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod doctor;
 pub(crate) mod down;
 pub(crate) mod evidence;
 pub(crate) mod man;
+pub(crate) mod resume;
 pub(crate) mod serve_host;
 pub(crate) mod status;
 pub(crate) mod stop;

@@ -7,7 +7,7 @@ use crate::connect;
 use crate::ctx::Ctx;
 use crate::fail::Run;
 
-/// Emergency stop: abort everything that runs and drop everything that waits.
+/// Emergency stop: abort everything, drop what waits, and let nothing act until `deskhand resume`.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  deskhand stop")]
 pub(crate) struct Args {}

@@ -87,7 +87,8 @@ pub(super) fn fresh<'a>(
 }
 
 fn good_for_more(model: &Model, notes: &Notes) -> bool {
-    !notes.all && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
+    // What moved in a sheet may have brought other cells to sight.
+    !notes.all && !(notes.moved && model.has_sheet) && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
 }
 
 /// Brings a tree up to date; `None` when it must be read anew.

@@ -67,6 +67,8 @@ pub(super) struct Model {
     /// GTK 4: what to add to places inside a top-level window, by the window's index in `items`.
     pub(super) offsets: HashMap<u32, (i32, i32)>,
     pub(super) gtk4: bool,
+    /// Whether it holds a huge table, of which only the cells that show are here.
+    pub(super) has_sheet: bool,
     pub(super) how: &'static str,
 }
 
@@ -91,6 +93,7 @@ impl Model {
             limit: None,
             offsets: HashMap::new(),
             gtk4,
+            has_sheet: false,
             how: "walk",
         }
     }

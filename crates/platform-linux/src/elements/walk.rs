@@ -108,8 +108,11 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
         if !source.settle(model, ended)? {
             return Ok(());
         }
+        let mut sheets = HashSet::new();
         for (i, depth) in large {
             lists.push((i, depth, visible_cells(source, model, i)?));
+            model.has_sheet = true;
+            sheets.insert(i);
         }
         let mut new = Vec::new();
         for (parent, depth, children) in lists {
@@ -132,8 +135,9 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
             }
             model.item_mut(parent).children = list;
         }
-        let ids: Vec<u32> = new.iter().map(|(i, _)| *i).collect();
-        if !describe(source, model, &ids)? {
+        let of_sheet = |i: &u32| model.item(*i).parent.is_some_and(|p| sheets.contains(&p));
+        let (cells, others): (Vec<u32>, Vec<u32>) = new.iter().map(|(i, _)| *i).partition(of_sheet);
+        if !describe(source, model, &others)? || !describe_cells(source, model, &cells)? {
             return Ok(());
         }
         level = new.into_iter().filter(|(i, _)| wants_children(model.item(*i))).collect();
@@ -146,6 +150,30 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
 
 fn wants_children(item: &Item) -> bool {
     item.child_count != 0 && !item.is(State::Defunct)
+}
+
+/// Asks what cells of a sheet are: hundreds that differ only in name and states.
+fn describe_cells(source: &Source<'_>, model: &mut Model, cells: &[u32]) -> Result<bool> {
+    let Some(first) = cells.first() else { return Ok(true) };
+    if !describe(source, model, &[*first])? {
+        return Ok(false);
+    }
+    let (role, ifaces) = (model.item(*first).role, model.item(*first).ifaces);
+    let paths: Vec<(u32, String)> = cells.iter().map(|i| (*i, model.item(*i).path.clone())).collect();
+    let calls: Vec<Call<'_>> = paths
+        .iter()
+        .flat_map(|(_, p)| {
+            [source.call(p, ACCESSIBLE, "GetState", Args::default()), source.property(p, ACCESSIBLE, "Name")]
+        })
+        .collect();
+    let (replies, ended) = source.batch(calls.iter().cloned());
+    for ((i, _), r) in paths.iter().zip(replies.chunks(2)) {
+        let item = model.item_mut(*i);
+        (item.role, item.ifaces, item.child_count) = (role, ifaces, 0);
+        item.states = r[0].as_ref().and_then(Reply::ok).map(|mut r| state_bits(&mut r)).unwrap_or_default();
+        item.name = text(r[1].as_ref()).unwrap_or_default();
+    }
+    source.settle(model, ended)
 }
 
 /// The cells of a huge table that show: from the one in its top left corner to the one at its bottom right.

@@ -19,9 +19,20 @@ pub(crate) const CASES: &[Case] = &[
 
 fn installed(stage: &dyn Stage) -> Outcome {
     let apps = stage.desktop().apps.installed().say("installed")?;
-    let form = apps.iter().find(|a| a.name == FORM_APP).ok_or_else(|| format!("not among {} programs", apps.len()))?;
-    ensure!(form.other_names.iter().any(|n| n == FORM_APP_CHINESE), "its other names are {:?}", form.other_names);
-    ensure!(!form.desktop_id.is_empty() && !form.desktop_id.ends_with(".desktop"), "its id is {:?}", form.desktop_id);
+    let form = apps
+        .iter()
+        .find(|a| a.name == FORM_APP)
+        .ok_or_else(|| format!("not among {} programs", apps.len()))?;
+    ensure!(
+        form.other_names.iter().any(|n| n == FORM_APP_CHINESE),
+        "its other names are {:?}",
+        form.other_names
+    );
+    ensure!(
+        !form.desktop_id.is_empty() && !form.desktop_id.ends_with(".desktop"),
+        "its id is {:?}",
+        form.desktop_id
+    );
     ensure!(!form.program.is_empty(), "it has no program");
     Ok(())
 }
@@ -80,7 +91,10 @@ fn unknown(stage: &dyn Stage) -> Outcome {
 
 fn dead(stage: &dyn Stage) -> Outcome {
     for force in [false, true] {
-        ensure_err!(stage.desktop().apps.close(4_194_305, force, &patient()), PlatformError::AppNotFound { .. });
+        ensure_err!(
+            stage.desktop().apps.close(4_194_305, force, &patient()),
+            PlatformError::AppNotFound { .. }
+        );
     }
     Ok(())
 }
@@ -98,6 +112,9 @@ fn force(stage: &dyn Stage) -> Outcome {
     }
     ensure!(took < Duration::from_secs(1) + PATIENCE, "asking took {took:?} with 1.5 s allowed");
     ensure!(forced, "force says that it did not end");
-    ensure!(!form.desktop.apps.running().say("running")?.iter().any(|a| a.pid == form.app.pid), "it still runs");
+    ensure!(
+        !form.desktop.apps.running().say("running")?.iter().any(|a| a.pid == form.app.pid),
+        "it still runs"
+    );
     Ok(())
 }

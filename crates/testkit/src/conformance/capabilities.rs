@@ -36,7 +36,8 @@ fn quick_agrees(stage: &dyn Stage) -> Outcome {
     let quick = stage.desktop().capabilities.quick(&patient());
     ensure!(!quick.is_empty(), "the quick form tells nothing");
     for q in &quick {
-        let full = all.iter().find(|c| c.id == q.id).ok_or_else(|| format!("{} is only in the quick form", q.id))?;
+        let full =
+            all.iter().find(|c| c.id == q.id).ok_or_else(|| format!("{} is only in the quick form", q.id))?;
         let same = (full.status == CheckStatus::Fail) == (q.status == CheckStatus::Fail);
         ensure!(same, "{}: quick says {:?}, full says {:?}", q.id, q.status, full.status);
     }
@@ -46,7 +47,12 @@ fn quick_agrees(stage: &dyn Stage) -> Outcome {
 fn fixes(stage: &dyn Stage) -> Outcome {
     for check in stage.desktop().capabilities.checks(&patient()) {
         ensure!(!check.summary.is_empty(), "{} says nothing", check.id);
-        ensure!(check.status == CheckStatus::Pass || !check.fix.is_empty(), "{} is {:?} and says no fix", check.id, check.status);
+        ensure!(
+            check.status == CheckStatus::Pass || !check.fix.is_empty(),
+            "{} is {:?} and says no fix",
+            check.id,
+            check.status
+        );
     }
     Ok(())
 }

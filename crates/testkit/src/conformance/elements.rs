@@ -25,7 +25,11 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "elements: a dead process has no tree", needs: &[Need::Ax], run: dead },
     Case { name: "elements: long text is cut at a character", needs: AX, run: cut },
     Case { name: "elements: a password is never read", needs: AX, run: secure },
-    Case { name: "elements: a frozen application costs its time and no more", needs: &[Need::Form, Need::Ax, Need::Freeze], run: frozen },
+    Case {
+        name: "elements: a frozen application costs its time and no more",
+        needs: &[Need::Form, Need::Ax, Need::Freeze],
+        run: frozen,
+    },
 ];
 
 fn preorder(stage: &dyn Stage) -> Outcome {
@@ -136,7 +140,12 @@ fn places(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let bounds = form.me()?.bounds;
     let mut last = i32::MIN;
-    for (role, name) in [(Role::TextField, "Name"), (Role::PasswordField, "Secret"), (Role::Button, "Apply"), (Role::CheckBox, "Agree")] {
+    for (role, name) in [
+        (Role::TextField, "Name"),
+        (Role::PasswordField, "Secret"),
+        (Role::Button, "Apply"),
+        (Role::CheckBox, "Agree"),
+    ] {
         let rect = form.shown(role, name)?.rect.say("its place")?;
         ensure!(bounds.contains_rect(&rect), "{role} {name:?} at {rect:?} is outside {bounds:?}");
         ensure!(rect.y > last, "{role} {name:?} at {rect:?} is above the one before it");
@@ -151,7 +160,14 @@ fn read(stage: &dyn Stage) -> Outcome {
         let from_tree = form.shown(role, name)?;
         let one = form.desktop.elements.read(&from_tree.handle, &patient()).say("read")?;
         let same = (one.role, &one.name, one.rect, one.pid, one.secure, one.editable_text)
-            == (from_tree.role, &from_tree.name, from_tree.rect, from_tree.pid, from_tree.secure, from_tree.editable_text);
+            == (
+                from_tree.role,
+                &from_tree.name,
+                from_tree.rect,
+                from_tree.pid,
+                from_tree.secure,
+                from_tree.editable_text,
+            );
         ensure!(same && one.handle == from_tree.handle, "the tree says {from_tree:?}, reading says {one:?}");
     }
     Ok(())
@@ -162,7 +178,12 @@ fn at(stage: &dyn Stage) -> Outcome {
     for (role, name) in [(Role::Button, "Apply"), (Role::CheckBox, "Agree"), (Role::TextField, "Name")] {
         let point = form.at(role, name)?;
         let found = form.desktop.elements.at(point, form.app.pid, &patient()).say("at")?.say("an element")?;
-        ensure!((found.role, found.name.as_str()) == (role, name), "at {point:?} is {} {:?}, not {role} {name:?}", found.role, found.name);
+        ensure!(
+            (found.role, found.name.as_str()) == (role, name),
+            "at {point:?} is {} {:?}, not {role} {name:?}",
+            found.role,
+            found.name
+        );
     }
     Ok(())
 }

@@ -121,7 +121,10 @@ fn menu(stage: &dyn Stage) -> Outcome {
 fn disabled(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let never = form.find(Role::Button, "Never")?;
-    ensure_err!(form.desktop.elements.act(&never.handle, &ElementAction::Press, &patient()), PlatformError::NotActionable { .. });
+    ensure_err!(
+        form.desktop.elements.act(&never.handle, &ElementAction::Press, &patient()),
+        PlatformError::NotActionable { .. }
+    );
     Ok(())
 }
 
@@ -129,7 +132,10 @@ fn unknown_action(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let apply = form.find(Role::Button, "Apply")?;
     let action = ElementAction::Named("levitate".into());
-    ensure_err!(form.desktop.elements.act(&apply.handle, &action, &patient()), PlatformError::NotActionable { .. });
+    ensure_err!(
+        form.desktop.elements.act(&apply.handle, &action, &patient()),
+        PlatformError::NotActionable { .. }
+    );
     Ok(())
 }
 
@@ -137,7 +143,10 @@ fn text_into_button(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let apply = form.find(Role::Button, "Apply")?;
     let action = ElementAction::InsertText("x".into());
-    ensure_err!(form.desktop.elements.act(&apply.handle, &action, &patient()), PlatformError::NotActionable { .. });
+    ensure_err!(
+        form.desktop.elements.act(&apply.handle, &action, &patient()),
+        PlatformError::NotActionable { .. }
+    );
     Ok(())
 }
 
@@ -152,10 +161,17 @@ fn stale(stage: &dyn Stage) -> Outcome {
     })?;
     // The toolkit may take the element off the bus a moment after the window.
     until("the element is gone", || {
-        Ok(matches!(form.desktop.elements.read(&cancel.handle, &patient()), Err(PlatformError::ElementGone { .. })).then_some(()))
+        Ok(matches!(
+            form.desktop.elements.read(&cancel.handle, &patient()),
+            Err(PlatformError::ElementGone { .. })
+        )
+        .then_some(()))
     })?;
     let elements = &form.desktop.elements;
-    ensure_err!(elements.act(&cancel.handle, &ElementAction::Press, &patient()), PlatformError::ElementGone { .. });
+    ensure_err!(
+        elements.act(&cancel.handle, &ElementAction::Press, &patient()),
+        PlatformError::ElementGone { .. }
+    );
     ensure_err!(elements.text(&file.handle, 100, &patient()), PlatformError::ElementGone { .. });
     Ok(())
 }
@@ -189,7 +205,10 @@ fn cancelled(stage: &dyn Stage) -> Outcome {
     let token = CancelToken::new();
     token.cancel();
     let scope = Scope::new(PATIENCE, token);
-    ensure_err!(form.desktop.elements.act(&agree.handle, &ElementAction::Press, &scope), PlatformError::Cancelled);
+    ensure_err!(
+        form.desktop.elements.act(&agree.handle, &ElementAction::Press, &scope),
+        PlatformError::Cancelled
+    );
     let mark = form.desktop.elements.mark().say("mark")?;
     ensure_err!(form.desktop.elements.wait_event(mark, Some(4_194_305), &scope), PlatformError::Cancelled);
     let mark = form.desktop.screen.mark().say("mark")?;

@@ -82,7 +82,14 @@ pub(crate) fn until<T>(what: &str, mut ask: impl FnMut() -> Outcome<Option<T>>) 
 
 /// A query without tight bounds.
 pub(crate) fn query(root: Root) -> TreeQuery {
-    TreeQuery { root, max_depth: 64, max_nodes: 5000, max_wall: PATIENCE, include_text: true, visible_only: false }
+    TreeQuery {
+        root,
+        max_depth: 64,
+        max_nodes: 5000,
+        max_wall: PATIENCE,
+        include_text: true,
+        visible_only: false,
+    }
 }
 
 /// The running form.
@@ -99,7 +106,12 @@ impl<'a> Form<'a> {
         let desktop = stage.desktop();
         let pid = app.pid;
         let window = until("the form's window shows", || {
-            Ok(desktop.windows.list().say("list")?.into_iter().find(|w| w.title == FORM_APP && w.pid == Some(pid)))
+            Ok(desktop
+                .windows
+                .list()
+                .say("list")?
+                .into_iter()
+                .find(|w| w.title == FORM_APP && w.pid == Some(pid)))
         })?;
         let form = Form { desktop, app, window: window.id };
         form.find(Role::Button, "Apply")?;
@@ -126,7 +138,8 @@ impl<'a> Form<'a> {
     /// The same that also shows at a place.
     pub(crate) fn shown(&self, role: Role, name: &str) -> Outcome<Element> {
         until(&format!("the {role} {name:?} shows"), || {
-            Ok(Some(self.find(role, name)?).filter(|e| e.states.showing && e.rect.is_some_and(|r| !r.is_empty())))
+            Ok(Some(self.find(role, name)?)
+                .filter(|e| e.states.showing && e.rect.is_some_and(|r| !r.is_empty())))
         })
     }
 
@@ -195,7 +208,13 @@ impl<'a> Form<'a> {
     }
 
     pub(crate) fn me(&self) -> Outcome<Window> {
-        self.desktop.windows.list().say("list")?.into_iter().find(|w| w.id == self.window).say("the form's window")
+        self.desktop
+            .windows
+            .list()
+            .say("list")?
+            .into_iter()
+            .find(|w| w.id == self.window)
+            .say("the form's window")
     }
 }
 

@@ -15,7 +15,11 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "input: a held key is known until released", needs: &[], run: held_key },
     Case { name: "input: release_all releases and names everything", needs: &[Need::Form], run: release_all },
     Case { name: "input: a click presses a button", needs: &[Need::Form], run: click },
-    Case { name: "input: a press without release does not click", needs: &[Need::Form], run: press_and_leave },
+    Case {
+        name: "input: a press without release does not click",
+        needs: &[Need::Form],
+        run: press_and_leave,
+    },
     Case { name: "input: the wheel scrolls", needs: &[Need::Form], run: wheel },
     Case { name: "input: a small distance still turns the wheel one notch", needs: &[], run: small_wheel },
     Case { name: "input: a cancelled scope sends nothing", needs: &[], run: cancelled },

@@ -63,7 +63,9 @@ pub fn run(stage: &dyn Stage, cases: &[Case], filter: &str) -> Report {
         let started = Instant::now();
         let lack = case.needs.iter().find_map(|need| Some((need, stage.lacks(*need)?)));
         let came = match lack {
-            Some((need, why)) if why.trim().is_empty() => Came::Failed(format!("skipped for {need:?} without a reason")),
+            Some((need, why)) if why.trim().is_empty() => {
+                Came::Failed(format!("skipped for {need:?} without a reason"))
+            }
             Some((need, why)) => Came::Skipped(format!("{need:?}: {why}")),
             None => watched(stage, case),
         };
@@ -105,7 +107,10 @@ fn attempt(stage: &dyn Stage, case: &Case) -> Came {
         (Ok(Ok(())), Err(e)) => Came::Failed(format!("release_all: {e}")),
         (Ok(Err(why)), _) => Came::Failed(why),
         (Err(panic), _) => {
-            let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+            let said = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied());
             Came::Failed(format!("panicked: {}", said.unwrap_or("?")))
         }
     }

@@ -12,7 +12,11 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "screen: displays are sane", needs: &[], run: displays },
     Case { name: "screen: a capture of all has the size of the desktop", needs: &[], run: capture_all },
     Case { name: "screen: a capture of a display has its size", needs: &[], run: capture_display },
-    Case { name: "screen: a region holds the same pixels as the whole", needs: &[Need::Quiet], run: capture_region },
+    Case {
+        name: "screen: a region holds the same pixels as the whole",
+        needs: &[Need::Quiet],
+        run: capture_region,
+    },
     Case { name: "screen: a region is clipped to the desktop", needs: &[], run: capture_clipped },
     Case { name: "screen: what lies outside is refused", needs: &[], run: capture_outside },
     Case { name: "screen: a window's capture shows its bounds", needs: &[Need::Form], run: capture_window },
@@ -20,7 +24,11 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "screen: a click changes pixels and is seen", needs: &[Need::Form], run: change_seen },
     Case { name: "screen: nothing changes when nobody acts", needs: &[Need::Quiet], run: quiet },
     Case { name: "screen: a change elsewhere is not told", needs: &[Need::Form], run: change_elsewhere },
-    Case { name: "screen: a highlight shows, lets clicks through, and goes", needs: &[Need::Form], run: highlight },
+    Case {
+        name: "screen: a highlight shows, lets clicks through, and goes",
+        needs: &[Need::Form],
+        run: highlight,
+    },
 ];
 
 fn whole(stage: &dyn Stage) -> Outcome<Rect> {
@@ -48,7 +56,10 @@ fn pixel(frame: &Frame, x: i32, y: i32) -> Outcome<[u8; 3]> {
 
 fn displays(stage: &dyn Stage) -> Outcome {
     let displays = stage.desktop().screen.displays().say("displays")?;
-    ensure!(displays.iter().filter(|d| d.primary).count() == 1, "not exactly one primary display: {displays:?}");
+    ensure!(
+        displays.iter().filter(|d| d.primary).count() == 1,
+        "not exactly one primary display: {displays:?}"
+    );
     ensure!(displays[0].primary, "the primary display is not first");
     for (i, d) in displays.iter().enumerate() {
         ensure!(!d.bounds.is_empty() && d.scale >= 1.0, "{d:?} is empty or has a wrong scale");
@@ -69,7 +80,13 @@ fn capture_all(stage: &dyn Stage) -> Outcome {
 fn capture_display(stage: &dyn Stage) -> Outcome {
     for d in stage.desktop().screen.displays().say("displays")? {
         let frame = stage.desktop().screen.capture(Area::Display(d.id), &patient()).say("capture")?;
-        ensure!(frame.area == d.bounds, "display {} is at {:?}, the frame shows {:?}", d.id, d.bounds, frame.area);
+        ensure!(
+            frame.area == d.bounds,
+            "display {} is at {:?}, the frame shows {:?}",
+            d.id,
+            d.bounds,
+            frame.area
+        );
         sized(&frame)?;
     }
     Ok(())
@@ -103,8 +120,14 @@ fn capture_outside(stage: &dyn Stage) -> Outcome {
     let (screen, all) = (&stage.desktop().screen, whole(stage)?);
     let beyond = Rect::new(all.right() + 5, all.y, 10, 10);
     ensure_err!(screen.capture(Area::Region(beyond), &patient()), PlatformError::OutOfRange { .. });
-    ensure_err!(screen.capture(Area::Region(Rect::new(all.x, all.y, 0, 10)), &patient()), PlatformError::OutOfRange { .. });
-    ensure_err!(screen.capture(Area::Region(Rect::new(i32::MAX - 1, 0, i32::MAX, 10)), &patient()), PlatformError::OutOfRange { .. });
+    ensure_err!(
+        screen.capture(Area::Region(Rect::new(all.x, all.y, 0, 10)), &patient()),
+        PlatformError::OutOfRange { .. }
+    );
+    ensure_err!(
+        screen.capture(Area::Region(Rect::new(i32::MAX - 1, 0, i32::MAX, 10)), &patient()),
+        PlatformError::OutOfRange { .. }
+    );
     ensure_err!(screen.capture(Area::Display(4711), &patient()), PlatformError::OutOfRange { .. });
     Ok(())
 }
@@ -119,7 +142,10 @@ fn capture_window(stage: &dyn Stage) -> Outcome {
 
 fn capture_no_window(stage: &dyn Stage) -> Outcome {
     let gone = WindowId(0x0fff_fff1);
-    ensure_err!(stage.desktop().screen.capture(Area::Window(gone), &patient()), PlatformError::WindowNotFound { .. });
+    ensure_err!(
+        stage.desktop().screen.capture(Area::Window(gone), &patient()),
+        PlatformError::WindowNotFound { .. }
+    );
     Ok(())
 }
 
@@ -132,10 +158,15 @@ fn change_seen(stage: &dyn Stage) -> Outcome {
     let before = screen.capture(Area::Region(at), &patient()).say("before")?;
     let mark = screen.mark().say("mark")?;
     form.click_at(at.center())?;
-    let change = screen.wait_change(mark, Some(at), &patient()).say("wait")?.say("a change after the click")?;
+    let change =
+        screen.wait_change(mark, Some(at), &patient()).say("wait")?.say("a change after the click")?;
     ensure!(change.mark > mark, "the mark did not move on");
     ensure!(!change.rects.is_empty() && change.rects.len() <= 32, "{} rectangles", change.rects.len());
-    ensure!(change.rects.iter().any(|r| r.intersect(&at).is_some()), "{:?} is not where the box is, {at:?}", change.rects);
+    ensure!(
+        change.rects.iter().any(|r| r.intersect(&at).is_some()),
+        "{:?} is not where the box is, {at:?}",
+        change.rects
+    );
     let again = screen.wait_change(mark, Some(at), &ms(0)).say("again")?;
     ensure!(again.is_some(), "a change that happened already is not told at once");
     until("the pixels differ", || {
@@ -167,7 +198,11 @@ fn change_elsewhere(stage: &dyn Stage) -> Outcome {
     settle(stage, all)?;
     let mark = form.desktop.screen.mark().say("mark")?;
     form.click(Role::CheckBox, "Agree")?;
-    form.desktop.screen.wait_change(mark, Some(bounds), &patient()).say("wait")?.say("a change in the form")?;
+    form.desktop
+        .screen
+        .wait_change(mark, Some(bounds), &patient())
+        .say("wait")?
+        .say("a change in the form")?;
     let elsewhere = form.desktop.screen.wait_change(mark, Some(strip), &ms(150)).say("wait")?;
     ensure!(elsewhere.is_none(), "a change was told in {strip:?}: {elsewhere:?}");
     Ok(())
@@ -178,7 +213,12 @@ fn highlight(stage: &dyn Stage) -> Outcome {
     let screen = &form.desktop.screen;
     let rect = form.shown(Role::CheckBox, "Agree")?.rect.say("its place")?;
     let around = Rect::new(rect.x - 4, rect.y - 4, rect.width + 8, rect.height + 8);
-    let shot = || screen.capture(Area::Region(Rect::new(around.x - 8, around.y - 8, around.width + 16, around.height + 16)), &patient());
+    let shot = || {
+        screen.capture(
+            Area::Region(Rect::new(around.x - 8, around.y - 8, around.width + 16, around.height + 16)),
+            &patient(),
+        )
+    };
     let pink = |frame: &Frame| frame.data.chunks_exact(4).filter(|p| p[..3] == [0x80, 0x10, 0xf0]).count();
     ensure!(pink(&shot().say("before")?) == 0, "the colour is there before");
     let time = Duration::from_millis(1500);

@@ -16,7 +16,9 @@ pub(crate) const CASES: &[Case] = &[
 fn idle(stage: &dyn Stage) -> Outcome {
     let desktop = stage.desktop();
     let long = Duration::from_millis(300);
-    let before = until("it has been idle for a while", || Ok(Some(desktop.session.idle().say("idle")?).filter(|i| *i >= long)))?;
+    let before = until("it has been idle for a while", || {
+        Ok(Some(desktop.session.idle().say("idle")?).filter(|i| *i >= long))
+    })?;
     let at = desktop.input.pointer().say("pointer")?;
     desktop.input.move_to(Point::new(if at.x == 20 { 21 } else { 20 }, 20), &patient()).say("move")?;
     let after = desktop.session.idle().say("idle")?;
@@ -35,6 +37,10 @@ fn facts(stage: &dyn Stage) -> Outcome {
     ensure!(!info.os.is_empty() && !info.arch.is_empty() && !info.session_type.is_empty(), "{info:?}");
     ensure!(info.cpus > 0 && info.memory_total > 0 && info.memory_free <= info.memory_total, "{info:?}");
     let displays = stage.desktop().screen.displays().say("displays")?;
-    ensure!(info.displays == displays, "it has the displays {:?}, the screen has {displays:?}", info.displays);
+    ensure!(
+        info.displays == displays,
+        "it has the displays {:?}, the screen has {displays:?}",
+        info.displays
+    );
     Ok(())
 }

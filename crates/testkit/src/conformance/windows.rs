@@ -28,7 +28,10 @@ fn list(stage: &dyn Stage) -> Outcome {
     ensure!(me.pid == Some(form.app.pid) && !me.app.is_empty(), "{me:?}");
     ensure!(!me.bounds.is_empty() && !me.content.is_empty(), "it has no size: {me:?}");
     ensure!(me.bounds.contains_rect(&me.content), "the content {:?} is outside {:?}", me.content, me.bounds);
-    ensure!(!me.minimized && !me.maximized && !me.modal && !me.dialog && me.transient_for.is_none(), "{me:?}");
+    ensure!(
+        !me.minimized && !me.maximized && !me.modal && !me.dialog && me.transient_for.is_none(),
+        "{me:?}"
+    );
     let displays = form.desktop.screen.displays().say("displays")?;
     ensure!(displays.iter().any(|d| d.id == me.display), "there is no display {}", me.display);
     Ok(())
@@ -47,7 +50,12 @@ fn stacking(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     form.pick("New Window")?;
     let second = form.window_titled("Conformance Second")?;
-    let overlap = |w: &Window| WindowChange::Bounds { x: Some(w.bounds.x + 30), y: Some(w.bounds.y + 30), width: None, height: None };
+    let overlap = |w: &Window| WindowChange::Bounds {
+        x: Some(w.bounds.x + 30),
+        y: Some(w.bounds.y + 30),
+        width: None,
+        height: None,
+    };
     form.desktop.windows.change(second.id, overlap(&form.me()?), &patient()).say("move")?;
     for id in [form.window, second.id, form.window] {
         form.desktop.windows.activate(id, &patient()).say("activate")?;
@@ -75,7 +83,11 @@ fn maximise(stage: &dyn Stage) -> Outcome {
     let displays = form.desktop.screen.displays().say("displays")?;
     let display = displays.iter().find(|d| d.id == big.display).say("its display")?.bounds;
     let most = |part: i32, whole: i32| part * 10 >= whole * 9 && part <= whole;
-    ensure!(most(big.bounds.width, display.width) && most(big.bounds.height, display.height), "{:?} does not fill {display:?}", big.bounds);
+    ensure!(
+        most(big.bounds.width, display.width) && most(big.bounds.height, display.height),
+        "{:?} does not fill {display:?}",
+        big.bounds
+    );
     let back = change(&form, WindowChange::Restore)?;
     ensure!(!back.maximized, "it still says that it is maximised");
     until("it has its old place", || Ok((form.me()?.bounds == before).then_some(())))
@@ -111,10 +123,12 @@ fn bounds(stage: &dyn Stage) -> Outcome {
 fn partial_bounds(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let before = form.me()?.bounds;
-    let moved = change(&form, WindowChange::Bounds { x: Some(77), y: None, width: None, height: None })?.bounds;
+    let moved =
+        change(&form, WindowChange::Bounds { x: Some(77), y: None, width: None, height: None })?.bounds;
     ensure!(moved == Rect { x: 77, ..before }, "from {before:?} with x=77 came {moved:?}");
     let wider = before.width + 41;
-    let sized = change(&form, WindowChange::Bounds { x: None, y: None, width: Some(wider), height: None })?.bounds;
+    let sized =
+        change(&form, WindowChange::Bounds { x: None, y: None, width: Some(wider), height: None })?.bounds;
     ensure!(sized == Rect { width: wider, ..moved }, "from {moved:?} with width={wider} came {sized:?}");
     Ok(())
 }
@@ -132,7 +146,8 @@ fn modal(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     form.open_dialog()?;
     // The window manager learns of modality a moment after the window.
-    let dialog = until("the dialog is modal", || Ok(Some(form.window_titled("Save As")?).filter(|w| w.modal)))?;
+    let dialog =
+        until("the dialog is modal", || Ok(Some(form.window_titled("Save As")?).filter(|w| w.modal)))?;
     ensure!(dialog.dialog, "it does not say that it is a dialog");
     ensure!(dialog.transient_for == Some(form.window), "it belongs to {:?}", dialog.transient_for);
     until("the dialog has the focus", || {
@@ -143,7 +158,11 @@ fn modal(stage: &dyn Stage) -> Outcome {
 fn at(stage: &dyn Stage) -> Outcome {
     let form = Form::open(stage)?;
     let me = form.me()?;
-    for point in [me.bounds.center(), me.content.center(), deskhand_protocol::Point::new(me.content.x + 2, me.content.y + 2)] {
+    for point in [
+        me.bounds.center(),
+        me.content.center(),
+        deskhand_protocol::Point::new(me.content.x + 2, me.content.y + 2),
+    ] {
         let found = form.desktop.windows.at(point).say("at")?.say("a window")?;
         ensure!(found.id == form.window, "at {point:?} is {found:?}");
     }
@@ -157,7 +176,10 @@ fn unknown(stage: &dyn Stage) -> Outcome {
     let windows = &stage.desktop().windows;
     let gone = WindowId(0x0fff_fff1);
     ensure_err!(windows.activate(gone, &patient()), PlatformError::WindowNotFound { .. });
-    ensure_err!(windows.change(gone, WindowChange::Maximize, &patient()), PlatformError::WindowNotFound { .. });
+    ensure_err!(
+        windows.change(gone, WindowChange::Maximize, &patient()),
+        PlatformError::WindowNotFound { .. }
+    );
     ensure_err!(windows.change(gone, WindowChange::Close, &patient()), PlatformError::WindowNotFound { .. });
     Ok(())
 }

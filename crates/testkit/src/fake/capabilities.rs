@@ -10,7 +10,9 @@ impl Capabilities for Fake {
     fn checks(&self, _scope: &Scope) -> Vec<Check> {
         let world = self.lock();
         let no_display = world.broken.contains("display");
-        let needs_display = |part: &str| !matches!(part, "ax" | "notifications" | "session" | "fonts" | "fonts_cjk" | "browser");
+        let needs_display = |part: &str| {
+            !matches!(part, "ax" | "notifications" | "session" | "fonts" | "fonts_cjk" | "browser")
+        };
         PARTS
             .iter()
             .map(|part| {
@@ -18,8 +20,16 @@ impl Capabilities for Fake {
                 Check {
                     id: (*part).to_owned(),
                     status: if broken { CheckStatus::Fail } else { CheckStatus::Pass },
-                    summary: if broken { format!("{part} is broken by the scene") } else { format!("{part} works") },
-                    fix: if broken { format!("take `broken {part}` out of the scene") } else { String::new() },
+                    summary: if broken {
+                        format!("{part} is broken by the scene")
+                    } else {
+                        format!("{part} works")
+                    },
+                    fix: if broken {
+                        format!("take `broken {part}` out of the scene")
+                    } else {
+                        String::new()
+                    },
                     code: broken.then(|| match *part {
                         "ax" => ErrorCode::AxUnavailable,
                         _ if no_display && needs_display(part) => ErrorCode::DisplayUnavailable,

@@ -18,7 +18,12 @@ pub(crate) struct Canvas {
 impl Canvas {
     pub(crate) fn new(area: Rect, scale: f64) -> Self {
         let size = World::physical(area, scale);
-        Self { area, scale: scale as i32, size, data: vec![0; size.width as usize * size.height as usize * 4] }
+        Self {
+            area,
+            scale: scale as i32,
+            size,
+            data: vec![0; size.width as usize * size.height as usize * 4],
+        }
     }
 
     pub(crate) fn size(&self) -> Size {
@@ -80,7 +85,10 @@ impl World {
         let win = &self.wins[w];
         let active = self.active == Some(win.id);
         canvas.fill(win.bounds, 0x00e8_e8e8);
-        canvas.fill(Rect { height: TITLE, ..win.bounds }, if active { colour(&win.title) & 0x007f_7fff } else { 0x0090_9090 });
+        canvas.fill(
+            Rect { height: TITLE, ..win.bounds },
+            if active { colour(&win.title) & 0x007f_7fff } else { 0x0090_9090 },
+        );
         canvas.frame(win.bounds, 1, 0x0020_2020);
         self.draw_elements(canvas, w, false);
     }

@@ -128,7 +128,9 @@ impl World {
 
     fn pids(&self, app: Option<&str>, from: Option<WindowId>) -> Vec<u32> {
         match app {
-            Some(app) => self.procs.iter().filter(|p| p.app == app || p.class == app).map(|p| p.pid).collect(),
+            Some(app) => {
+                self.procs.iter().filter(|p| p.app == app || p.class == app).map(|p| p.pid).collect()
+            }
             None => from.and_then(|id| self.win(id)).map(|w| self.wins[w].pid).into_iter().collect(),
         }
     }
@@ -253,7 +255,9 @@ impl World {
         let from = Some(self.wins[w].id);
         match role {
             Role::CheckBox | Role::ToggleButton => self.toggle(w, e),
-            Role::RadioButton | Role::ListItem | Role::Tab | Role::TreeItem | Role::Row | Role::Cell => self.select(w, e),
+            Role::RadioButton | Role::ListItem | Role::Tab | Role::TreeItem | Role::Row | Role::Cell => {
+                self.select(w, e);
+            }
             Role::Menu => self.expand(w, e, !self.wins[w].els[e].expanded),
             Role::MenuItem => {
                 self.close_menus(w);
@@ -274,7 +278,8 @@ impl World {
 
     /// Opens or closes a menu, with its entries.
     pub(crate) fn expand(&mut self, w: usize, e: usize, open: bool) {
-        let entries: Vec<usize> = (0..self.wins[w].els.len()).filter(|i| self.menu_of(w, *i) == Some(e)).collect();
+        let entries: Vec<usize> =
+            (0..self.wins[w].els.len()).filter(|i| self.menu_of(w, *i) == Some(e)).collect();
         for i in &entries {
             self.damage_el(w, *i);
         }

@@ -42,13 +42,19 @@ impl Elements for Fake {
             Root::App(pid) => {
                 let known = world.procs.iter().any(|p| p.pid == *pid) && world.on_bus(*pid);
                 if !known {
-                    return Err(PlatformError::AppNotFound { what: format!("with pid {pid} on the accessibility bus") });
+                    return Err(PlatformError::AppNotFound {
+                        what: format!("with pid {pid} on the accessibility bus"),
+                    });
                 }
                 reading.app(*pid, None, 0, 0);
             }
             Root::Window(id) => match world.win(*id) {
                 Some(w) if world.on_bus(world.wins[w].pid) => reading.window(w, None, 0, 0),
-                _ => return Err(PlatformError::WindowNotFound { what: format!("{} on the accessibility bus", id.0) }),
+                _ => {
+                    return Err(PlatformError::WindowNotFound {
+                        what: format!("{} on the accessibility bus", id.0),
+                    });
+                }
             },
             Root::Element(handle) => match world.place(handle)? {
                 Place { win: Some(w), el: Some(e), .. } => reading.element(w, e, None, 0, 0),
@@ -74,7 +80,10 @@ impl Elements for Fake {
         self.ready(handle, "acting on an element", scope)?;
         self.with(|world| {
             let Place { win: Some(w), el: Some(e), .. } = world.place(handle)? else {
-                return Err(PlatformError::NotActionable { what: "a window".into(), reason: "it has no actions".into() });
+                return Err(PlatformError::NotActionable {
+                    what: "a window".into(),
+                    reason: "it has no actions".into(),
+                });
             };
             world.act(w, e, action)
         })
@@ -85,21 +94,32 @@ impl Elements for Fake {
         let world = self.lock();
         let place = world.place(handle)?;
         let (Some(w), Some(e)) = (place.win, place.el) else {
-            return Err(PlatformError::NotActionable { what: "a window".into(), reason: "it has no text".into() });
+            return Err(PlatformError::NotActionable {
+                what: "a window".into(),
+                reason: "it has no text".into(),
+            });
         };
         let el = &world.wins[w].els[e];
         if el.secure() {
             return Err(PlatformError::Secure { what: el.name.clone() });
         }
-        let whole = if has_text(el.spec.role) && el.value.is_empty() && !el.is_edit() { &el.name } else { &el.value };
+        let whole =
+            if has_text(el.spec.role) && el.value.is_empty() && !el.is_edit() { &el.name } else { &el.value };
         let cut = (0..=limit_bytes.min(whole.len())).rev().find(|i| whole.is_char_boundary(*i)).unwrap_or(0);
-        Ok(TextRead { text: whole[..cut].to_owned(), total_bytes: Some(whole.len()), truncated: cut < whole.len() })
+        Ok(TextRead {
+            text: whole[..cut].to_owned(),
+            total_bytes: Some(whole.len()),
+            truncated: cut < whole.len(),
+        })
     }
 
     fn focused(&self, scope: &Scope) -> Result<Option<Element>> {
         self.enter("ax", "asking for the focus", scope)?;
         let world = self.lock();
-        Ok(world.focused().filter(|(w, _)| world.on_bus(world.wins[*w].pid)).map(|(w, e)| world.ax_element(w, e, true)))
+        Ok(world
+            .focused()
+            .filter(|(w, _)| world.on_bus(world.wins[*w].pid))
+            .map(|(w, e)| world.ax_element(w, e, true)))
     }
 
     fn at(&self, point: Point, pid: u32, scope: &Scope) -> Result<Option<Element>> {
@@ -157,7 +177,13 @@ fn has_text(role: Role) -> bool {
 /// Names of an element's actions, the default one first.
 fn actions(role: Role) -> &'static [&'static str] {
     match role {
-        Role::Button | Role::ToggleButton | Role::CheckBox | Role::RadioButton | Role::Menu | Role::MenuItem | Role::Tab => &["click"],
+        Role::Button
+        | Role::ToggleButton
+        | Role::CheckBox
+        | Role::RadioButton
+        | Role::Menu
+        | Role::MenuItem
+        | Role::Tab => &["click"],
         Role::Link => &["jump"],
         Role::ComboBox => &["press"],
         Role::TextField | Role::PasswordField => &["activate"],
@@ -184,11 +210,17 @@ impl World {
         let first: u64 = parts.next().and_then(|p| p.parse().ok()).ok_or_else(gone)?;
         if kind == Some("app") {
             let pid = u32::try_from(first).map_err(|_| gone())?;
-            return if self.procs.iter().any(|p| p.pid == pid) { Ok(Place { pid, win: None, el: None }) } else { Err(gone()) };
+            return if self.procs.iter().any(|p| p.pid == pid) {
+                Ok(Place { pid, win: None, el: None })
+            } else {
+                Err(gone())
+            };
         }
         let w = self.win(WindowId(first)).ok_or_else(gone)?;
         let el = match parts.next() {
-            Some(id) => Some(self.wins[w].els.iter().position(|e| e.id.to_string() == id && !e.gone).ok_or_else(gone)?),
+            Some(id) => Some(
+                self.wins[w].els.iter().position(|e| e.id.to_string() == id && !e.gone).ok_or_else(gone)?,
+            ),
             None => None,
         };
         Ok(Place { pid: self.wins[w].pid, win: Some(w), el })
@@ -197,7 +229,9 @@ impl World {
     fn act(&mut self, w: usize, e: usize, action: &ElementAction) -> Result<ActReport> {
         let el = &self.wins[w].els[e];
         let what = format!("{} {:?}", el.spec.role, el.name);
-        let refuse = |reason: &str| Err(PlatformError::NotActionable { what: what.clone(), reason: reason.to_owned() });
+        let refuse = |reason: &str| {
+            Err(PlatformError::NotActionable { what: what.clone(), reason: reason.to_owned() })
+        };
         let names = actions(el.spec.role);
         if !el.enabled && *action != ElementAction::ScrollTo {
             return refuse("disabled");
@@ -212,7 +246,9 @@ impl World {
             other => format!("{other:?}").to_lowercase(),
         };
         let (editable, drop) = (el.is_edit() && !el.spec.readonly, el.spec.drop_text);
-        let strict = self.menu_of(w, e).is_some_and(|m| self.wins[w].els[m].spec.strict && !self.wins[w].els[m].expanded);
+        let strict = self
+            .menu_of(w, e)
+            .is_some_and(|m| self.wins[w].els[m].spec.strict && !self.wins[w].els[m].expanded);
         self.log.push(InputEvent::Element(format!("{what}: {said}")));
         let report = |how: &str, done| Ok(ActReport { how: how.to_owned(), done });
         match action {
@@ -238,7 +274,9 @@ impl World {
                 self.activate(id);
                 report("focus", Some(self.active == Some(id)))
             }
-            ElementAction::InsertText(_) | ElementAction::SetText(_) if !editable => refuse("its text cannot be changed"),
+            ElementAction::InsertText(_) | ElementAction::SetText(_) if !editable => {
+                refuse("its text cannot be changed")
+            }
             ElementAction::InsertText(text) => {
                 let kept: String = text.chars().take(text.chars().count().saturating_sub(drop)).collect();
                 self.insert(w, e, &kept);
@@ -250,7 +288,8 @@ impl World {
                 report("set text", Some(true))
             }
             ElementAction::SetValue(number) => {
-                if !matches!(self.wins[w].els[e].spec.role, Role::Slider | Role::SpinButton | Role::ScrollBar) {
+                if !matches!(self.wins[w].els[e].spec.role, Role::Slider | Role::SpinButton | Role::ScrollBar)
+                {
                     return refuse("it has no number");
                 }
                 self.set_text(w, e, &number.to_string());
@@ -264,7 +303,10 @@ impl World {
                 report("select", Some(true))
             }
             ElementAction::ScrollTo => {
-                let pane = self.wins[w].els[e].spec.parent.filter(|p| self.wins[w].els[*p].spec.role == Role::ScrollArea);
+                let pane = self.wins[w].els[e]
+                    .spec
+                    .parent
+                    .filter(|p| self.wins[w].els[*p].spec.role == Role::ScrollArea);
                 if let Some(p) = pane {
                     let to = (self.wins[w].els[e].rect.bottom() - self.wins[w].els[p].rect.bottom()).max(0);
                     self.wins[w].els[p].scroll = to;
@@ -277,7 +319,10 @@ impl World {
 
     pub(crate) fn ax_app(&self, pid: u32) -> Element {
         let name = self.procs.iter().find(|p| p.pid == pid).map(|p| p.program.clone()).unwrap_or_default();
-        Element { states: States { enabled: true, visible: true, showing: true, ..States::default() }, ..bare(format!("app:{pid}"), Role::Application, &name, pid) }
+        Element {
+            states: States { enabled: true, visible: true, showing: true, ..States::default() },
+            ..bare(format!("app:{pid}"), Role::Application, &name, pid)
+        }
     }
 
     pub(crate) fn ax_window(&self, w: usize) -> Element {

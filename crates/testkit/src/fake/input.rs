@@ -39,7 +39,8 @@ impl Input for Fake {
 
     fn wheel(&self, dx: i32, dy: i32, scope: &Scope) -> Result<(i32, i32)> {
         self.enter("input", "turning the wheel", scope)?;
-        let notched = |v: i32| if v == 0 { 0 } else { ((v.abs() + NOTCH / 2) / NOTCH).max(1) * NOTCH * v.signum() };
+        let notched =
+            |v: i32| if v == 0 { 0 } else { ((v.abs() + NOTCH / 2) / NOTCH).max(1) * NOTCH * v.signum() };
         let (dx, dy) = (notched(dx), notched(dy));
         self.with(|w| {
             w.note(InputEvent::Wheel(dx, dy));
@@ -73,7 +74,13 @@ impl Input for Fake {
         result
     }
 
-    fn type_keys(&self, text: &str, delay: Duration, progress: &mut dyn FnMut(usize), scope: &Scope) -> Result<usize> {
+    fn type_keys(
+        &self,
+        text: &str,
+        delay: Duration,
+        progress: &mut dyn FnMut(usize),
+        scope: &Scope,
+    ) -> Result<usize> {
         let mut sent = 0;
         for c in text.chars() {
             self.enter("input", "typing", scope)?;
@@ -158,7 +165,8 @@ impl World {
         let (id, pid) = (self.wins[w].id, self.wins[w].pid);
         if down {
             let blocked = self.blocker(id).is_some();
-            let menu_entry = e.is_some_and(|e| self.menu_of(w, e).is_some() || self.wins[w].els[e].spec.role == Role::Menu);
+            let menu_entry = e
+                .is_some_and(|e| self.menu_of(w, e).is_some() || self.wins[w].els[e].spec.role == Role::Menu);
             if !menu_entry {
                 self.close_menus(w);
             }

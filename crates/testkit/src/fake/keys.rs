@@ -40,7 +40,9 @@ impl World {
             }
             Key::Char(c) if ctrl => self.edit_chord(c.to_ascii_lowercase()),
             _ if ctrl || alt || self.has(Modifier::Cmd) => {}
-            Key::Char(c) if self.has(Modifier::Shift) => self.type_char(w, c.to_uppercase().next().unwrap_or(c)),
+            Key::Char(c) if self.has(Modifier::Shift) => {
+                self.type_char(w, c.to_uppercase().next().unwrap_or(c));
+            }
             Key::Char(c) => self.type_char(w, c),
             Key::Named(named) => self.named(w, named),
             Key::Modifier(_) => {}
@@ -95,7 +97,8 @@ impl World {
                 }
             }
             'v' => {
-                let text = self.clipboard.first().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
+                let text =
+                    self.clipboard.first().map(|(_, bytes)| String::from_utf8_lossy(bytes).into_owned());
                 if let Some(text) = text {
                     self.times_read += 1;
                     self.insert(w, e, &text);
@@ -156,7 +159,11 @@ impl World {
 
     fn next_focus(&mut self, w: usize, back: bool) {
         let mut stops: Vec<usize> = (0..self.wins[w].els.len())
-            .filter(|e| self.wins[w].els[*e].focusable() && self.wins[w].els[*e].enabled && self.showing(w, *e).is_some())
+            .filter(|e| {
+                self.wins[w].els[*e].focusable()
+                    && self.wins[w].els[*e].enabled
+                    && self.showing(w, *e).is_some()
+            })
             .collect();
         if back {
             stops.reverse();

@@ -47,10 +47,13 @@ fn place(spec: &WindowSpec, bounds: Rect) -> (Vec<Rect>, i32) {
 fn one(spec: &WindowSpec, bounds: Rect, i: usize, x: i32, y: i32, width: i32, rects: &mut [Rect]) -> i32 {
     let e = &spec.elements[i];
     let fixed = e.at.is_some();
-    let (x, free) = e.at.map_or_else(|| (x, below_fixed(spec, bounds, i, x, y, width)), |p| (p.x - bounds.x, p.y - bounds.y));
+    let (x, free) = e
+        .at
+        .map_or_else(|| (x, below_fixed(spec, bounds, i, x, y, width)), |p| (p.x - bounds.x, p.y - bounds.y));
     let skipped = if fixed { 0 } else { free - y };
     let y = free;
-    let children: Vec<usize> = (i + 1..spec.elements.len()).filter(|c| spec.elements[*c].parent == Some(i)).collect();
+    let children: Vec<usize> =
+        (i + 1..spec.elements.len()).filter(|c| spec.elements[*c].parent == Some(i)).collect();
     let menu = e.role == Role::Menu;
     // A menu's entries hang below it (or beside it, for a menu in a menu) and take no room in the column.
     let nested = menu && e.parent.is_some_and(|p| spec.elements[p].role == Role::Menu);

@@ -222,7 +222,10 @@ impl Fake {
                 what: doing.to_owned(),
                 fix: format!("take `broken {part}` out of the scene"),
             },
-            part => PlatformError::Unsupported { what: doing.to_owned(), why: format!("the scene says `broken {part}`") },
+            part => PlatformError::Unsupported {
+                what: doing.to_owned(),
+                why: format!("the scene says `broken {part}`"),
+            },
         })
     }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use deskhand_platform::{Area, Change, Display, Frame, Highlight, Mark, PlatformError, Result, Scope, Screen};
+use deskhand_platform::{
+    Area, Change, Display, Frame, Highlight, Mark, PlatformError, Result, Scope, Screen,
+};
 use deskhand_protocol::Rect;
 
 use super::Fake;
@@ -38,9 +40,17 @@ impl Screen for Fake {
                 let gone = || PlatformError::WindowNotFound { what: id.0.to_string() };
                 let win = &world.wins[world.win(id).ok_or_else(gone)?];
                 if win.minimized {
-                    return Err(PlatformError::NotActionable { what: win.title.clone(), reason: "minimized".into() });
+                    return Err(PlatformError::NotActionable {
+                        what: win.title.clone(),
+                        reason: "minimized".into(),
+                    });
                 }
-                (win.bounds.intersect(&all).ok_or_else(|| outside(format!("the window {:?}", win.title)))?, None)
+                (
+                    win.bounds
+                        .intersect(&all)
+                        .ok_or_else(|| outside(format!("the window {:?}", win.title)))?,
+                    None,
+                )
             }
         };
         // Displays of different scales cannot share one frame: then it is given in logical pixels.
@@ -48,7 +58,13 @@ impl Screen for Fake {
         let scale = scale.or_else(inside).unwrap_or(1.0);
         let mut canvas = Canvas::new(rect, scale);
         world.draw(&mut canvas);
-        Ok(Frame { size: canvas.size(), data: Arc::new(canvas.data), area: rect, scale, taken: Instant::now() })
+        Ok(Frame {
+            size: canvas.size(),
+            data: Arc::new(canvas.data),
+            area: rect,
+            scale,
+            taken: Instant::now(),
+        })
     }
 
     fn mark(&self) -> Result<Mark> {
@@ -66,7 +82,8 @@ impl Screen for Fake {
                     None => Some(*rect),
                 };
                 let Some(rect) = rect else { continue };
-                let change = change.get_or_insert_with(|| Change { rects: Vec::new(), at: *at, mark: Mark(*mark) });
+                let change =
+                    change.get_or_insert_with(|| Change { rects: Vec::new(), at: *at, mark: Mark(*mark) });
                 change.mark = Mark(*mark);
                 if change.rects.iter().any(|r| r.contains_rect(&rect)) {
                     continue;

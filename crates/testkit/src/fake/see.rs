@@ -72,7 +72,8 @@ impl World {
         // Open menus lie above every window.
         let shown = |w: &usize| !self.wins[*w].minimized;
         for w in (0..self.wins.len()).filter(shown) {
-            let menu = self.paint(w).into_iter().rev().find(|(e, r)| self.menu_of(w, *e).is_some() && r.contains(p));
+            let menu =
+                self.paint(w).into_iter().rev().find(|(e, r)| self.menu_of(w, *e).is_some() && r.contains(p));
             if let Some((e, _)) = menu {
                 return Some((w, Some(e)));
             }

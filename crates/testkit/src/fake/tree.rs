@@ -40,8 +40,13 @@ impl<'a> Reading<'a> {
     pub(crate) fn desktop(&mut self) {
         let root = bare("desktop".to_owned(), Role::Other, "main", 0);
         let Some(at) = self.push(root, None, 0, 0) else { return };
-        let pids: Vec<u32> =
-            self.world.procs.iter().filter(|p| !p.frozen && self.world.on_bus(p.pid)).map(|p| p.pid).collect();
+        let pids: Vec<u32> = self
+            .world
+            .procs
+            .iter()
+            .filter(|p| !p.frozen && self.world.on_bus(p.pid))
+            .map(|p| p.pid)
+            .collect();
         for (i, pid) in pids.into_iter().enumerate() {
             self.app(pid, Some(at), i as u32, 1);
         }
@@ -49,7 +54,8 @@ impl<'a> Reading<'a> {
 
     pub(crate) fn app(&mut self, pid: u32, parent: Option<u32>, index: u32, depth: u32) {
         let Some(at) = self.push(self.world.ax_app(pid), parent, index, depth) else { return };
-        let wins: Vec<usize> = (0..self.world.wins.len()).filter(|w| self.world.wins[*w].pid == pid).collect();
+        let wins: Vec<usize> =
+            (0..self.world.wins.len()).filter(|w| self.world.wins[*w].pid == pid).collect();
         for (i, w) in wins.into_iter().enumerate() {
             self.window(w, Some(at), i as u32, depth + 1);
         }

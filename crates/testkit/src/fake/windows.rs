@@ -32,7 +32,10 @@ impl Windows for Fake {
                 Some(modal) => {
                     world.activate(id);
                     let title = world.win(modal).map(|w| world.wins[w].title.clone()).unwrap_or_default();
-                    Err(PlatformError::NotActionable { what: format!("window {}", id.0), reason: format!("the dialog {title:?} is in the way") })
+                    Err(PlatformError::NotActionable {
+                        what: format!("window {}", id.0),
+                        reason: format!("the dialog {title:?} is in the way"),
+                    })
                 }
                 None => {
                     world.activate(id);
@@ -67,7 +70,8 @@ impl World {
 
     pub(crate) fn window(&self, w: usize) -> Window {
         let win = &self.wins[w];
-        let covered = |d: &Rect| d.intersect(&win.bounds).map_or(0, |r| i64::from(r.width) * i64::from(r.height));
+        let covered =
+            |d: &Rect| d.intersect(&win.bounds).map_or(0, |r| i64::from(r.width) * i64::from(r.height));
         let display = self.displays.iter().max_by_key(|d| covered(&d.bounds)).map_or(0, |d| d.id);
         Window {
             id: win.id,
@@ -118,11 +122,19 @@ impl World {
             WindowChange::Bounds { x, y, width, height } => {
                 for (field, v) in [("width", width), ("height", height)] {
                     if v.is_some_and(|v| v <= 0) {
-                        return Err(PlatformError::Invalid { field: field.into(), why: "must be more than 0".into() });
+                        return Err(PlatformError::Invalid {
+                            field: field.into(),
+                            why: "must be more than 0".into(),
+                        });
                     }
                 }
                 let b = win.bounds;
-                win.bounds = Rect::new(x.unwrap_or(b.x), y.unwrap_or(b.y), width.unwrap_or(b.width), height.unwrap_or(b.height));
+                win.bounds = Rect::new(
+                    x.unwrap_or(b.x),
+                    y.unwrap_or(b.y),
+                    width.unwrap_or(b.width),
+                    height.unwrap_or(b.height),
+                );
                 win.normal = win.bounds;
                 win.maximized = false;
             }

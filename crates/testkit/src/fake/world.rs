@@ -83,8 +83,10 @@ pub(crate) struct El {
 
 impl El {
     pub(crate) fn is_edit(&self) -> bool {
-        matches!(self.spec.role, Role::TextField | Role::TextArea | Role::PasswordField | Role::Terminal | Role::SpinButton)
-            || (self.spec.role == Role::ComboBox && self.spec.value.is_some())
+        matches!(
+            self.spec.role,
+            Role::TextField | Role::TextArea | Role::PasswordField | Role::Terminal | Role::SpinButton
+        ) || (self.spec.role == Role::ComboBox && self.spec.value.is_some())
     }
 
     pub(crate) fn focusable(&self) -> bool {
@@ -266,9 +268,10 @@ impl World {
 
     /// The window and index of `#id` in an open window, topmost first.
     pub(crate) fn by_scene_id(&self, id: &str) -> Option<(usize, usize)> {
-        self.wins.iter().enumerate().find_map(|(w, win)| {
-            win.els.iter().position(|e| e.spec.id == id && !e.gone).map(|e| (w, e))
-        })
+        self.wins
+            .iter()
+            .enumerate()
+            .find_map(|(w, win)| win.els.iter().position(|e| e.spec.id == id && !e.gone).map(|e| (w, e)))
     }
 
     /// Window `w` and what its element `e` are called on the bus.
@@ -295,7 +298,8 @@ impl World {
         }
         let scene = self.scene.clone();
         let s = &scene.windows[spec];
-        let owner = s.owner.as_ref().and_then(|t| self.wins.iter().find(|w| w.title == *t)).map(|w| (w.id, w.pid));
+        let owner =
+            s.owner.as_ref().and_then(|t| self.wins.iter().find(|w| w.title == *t)).map(|w| (w.id, w.pid));
         let app = scene.apps.iter().find(|a| a.launches.as_ref() == Some(&s.title));
         let pid = match (s.pid, owner) {
             (Some(pid), _) | (None, Some((_, pid))) => pid,

@@ -89,7 +89,9 @@ pub(crate) fn effects(line: usize, words: &[Word]) -> Result<Vec<Effect>, SceneE
 fn effect(line: usize, words: &[Word]) -> Result<Effect, SceneError> {
     let fail = |what: &str| Err(SceneError::new(line, format!("{what} in the effect `{}`", said(words))));
     let Some(Word::Bare(verb)) = words.first() else {
-        return fail("a verb (set, open, close, show, hide, focus, toggle, type, freeze, nothing…) is missing");
+        return fail(
+            "a verb (set, open, close, show, hide, focus, toggle, type, freeze, nothing…) is missing",
+        );
     };
     // `window` and `app` only help the reader.
     let args: Vec<&Word> =

@@ -28,7 +28,9 @@ impl Line {
     fn pair<T: FromStr>(&self, field: &str, text: &str, between: char) -> Result<(T, T)> {
         match text.split_once(between) {
             Some((a, b)) => Ok((self.number(field, a)?, self.number(field, b)?)),
-            None => self.fail(format!("{field} is {text:?}; write two numbers with `{between}` between them")),
+            None => {
+                self.fail(format!("{field} is {text:?}; write two numbers with `{between}` between them"))
+            }
         }
     }
 
@@ -73,11 +75,21 @@ pub(crate) fn parse(text: &str) -> Result<Scene> {
                     open.clear();
                 }
             }
-            _ => return line.fail(format!("`{}` must be inside a window: indent it, or start with one of {TOP:?}", line.words[0])),
+            _ => {
+                return line.fail(format!(
+                    "`{}` must be inside a window: indent it, or start with one of {TOP:?}",
+                    line.words[0]
+                ));
+            }
         }
     }
     if scene.displays.is_empty() {
-        scene.displays.push(DisplaySpec { id: 0, bounds: Rect::new(0, 0, 1920, 1080), scale: 1, primary: true });
+        scene.displays.push(DisplaySpec {
+            id: 0,
+            bounds: Rect::new(0, 0, 1920, 1080),
+            scale: 1,
+            primary: true,
+        });
     }
     if !scene.displays.iter().any(|d| d.primary) {
         scene.displays[0].primary = true;
@@ -112,10 +124,14 @@ fn top_line(scene: &mut Scene, line: &Line) -> Result<bool> {
             }
             scene.broken.push(part.clone());
         }
-        [Word::Bare(w), Word::Bare(ms)] if w == "slow" => scene.slow = Duration::from_millis(line.number("slow", ms)?),
+        [Word::Bare(w), Word::Bare(ms)] if w == "slow" => {
+            scene.slow = Duration::from_millis(line.number("slow", ms)?);
+        }
         [Word::Bare(w), Word::Text(text)] if w == "clipboard" => scene.clipboard = Some(text.clone()),
         [Word::Bare(w)] if w == "locked" => scene.locked = true,
-        [Word::Bare(w), Word::Bare(s)] if w == "idle" => scene.idle = Duration::from_secs(line.number("idle", s)?),
+        [Word::Bare(w), Word::Bare(s)] if w == "idle" => {
+            scene.idle = Duration::from_secs(line.number("idle", s)?);
+        }
         words => return line.fail(format!("cannot read this `{}` line", words[0])),
     }
     Ok(false)
@@ -126,7 +142,12 @@ fn display(line: &Line, rest: &[Word]) -> Result<DisplaySpec> {
         return line.fail("write `display ID WIDTHxHEIGHT [primary] [at=X,Y] [scale=N]`");
     };
     let size = line.size(size)?;
-    let bounds = Rect::new(0, 0, i32::try_from(size.width).unwrap_or(i32::MAX), i32::try_from(size.height).unwrap_or(i32::MAX));
+    let bounds = Rect::new(
+        0,
+        0,
+        i32::try_from(size.width).unwrap_or(i32::MAX),
+        i32::try_from(size.height).unwrap_or(i32::MAX),
+    );
     if bounds.is_empty() || bounds.width > 16_384 || bounds.height > 16_384 {
         return line.fail("a display has 1 to 16384 pixels each way");
     }
@@ -159,7 +180,9 @@ fn app(line: &Line, name: &str, rest: &[Word]) -> Result<AppSpec> {
             Word::Text(title) => out.launches = Some(title.clone()),
             Word::Pair(k, v) if k == "program" => out.program.clone_from(v),
             Word::Pair(k, v) if k == "id" => out.desktop_id.clone_from(v),
-            Word::Pair(k, v) if k == "names" => out.names = v.split(',').map(|n| n.trim().to_owned()).collect(),
+            Word::Pair(k, v) if k == "names" => {
+                out.names = v.split(',').map(|n| n.trim().to_owned()).collect();
+            }
             word => return line.unknown("app", word),
         }
     }
@@ -168,7 +191,12 @@ fn app(line: &Line, name: &str, rest: &[Word]) -> Result<AppSpec> {
 
 fn window(line: &Line, rest: &[Word]) -> Result<WindowSpec> {
     let [Word::Text(title), rest @ ..] = rest else { return line.fail("write `window \"title\" …`") };
-    let mut out = WindowSpec { line: line.number, title: title.clone(), app: title.to_lowercase(), ..WindowSpec::default() };
+    let mut out = WindowSpec {
+        line: line.number,
+        title: title.clone(),
+        app: title.to_lowercase(),
+        ..WindowSpec::default()
+    };
     for word in rest {
         match word {
             Word::Pair(k, v) => match k.as_str() {
@@ -203,7 +231,9 @@ fn element(line: &Line, parent: Option<usize>) -> Result<ElementSpec> {
         return line.fail("an element starts with its role (button, edit, menu, list…)");
     };
     let Some(role) = role(word) else {
-        return line.fail(format!("there is no role {word:?}; see Role::ALL, or write edit, password, item, check, combo, tabs…"));
+        return line.fail(format!(
+            "there is no role {word:?}; see Role::ALL, or write edit, password, item, check, combo, tabs…"
+        ));
     };
     let mut out = blank(line.number, parent, role);
     for word in rest {
@@ -286,17 +316,26 @@ fn check(scene: &Scene) -> Result<()> {
         for e in &w.elements {
             for effect in &e.effects {
                 if let Some(id) = effect.target().filter(|id| !ids.contains_key(id)) {
-                    return Err(SceneError::new(e.line, format!("the effect names #{id}, which is not in the scene")));
+                    return Err(SceneError::new(
+                        e.line,
+                        format!("the effect names #{id}, which is not in the scene"),
+                    ));
                 }
                 if let Some(title) = effect.window().filter(|t| !has_window(t)) {
-                    return Err(SceneError::new(e.line, format!("the effect names the window {title:?}, which is not in the scene")));
+                    return Err(SceneError::new(
+                        e.line,
+                        format!("the effect names the window {title:?}, which is not in the scene"),
+                    ));
                 }
             }
         }
     }
     for app in &scene.apps {
         if let Some(title) = app.launches.as_deref().filter(|t| !has_window(t)) {
-            return Err(SceneError::new(0, format!("app {:?} launches {title:?}, which is not in the scene", app.name)));
+            return Err(SceneError::new(
+                0,
+                format!("app {:?} launches {title:?}, which is not in the scene", app.name),
+            ));
         }
     }
     Ok(())

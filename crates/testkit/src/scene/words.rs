@@ -48,7 +48,8 @@ pub(crate) fn words(line: usize, text: &str) -> Result<Vec<Word>, SceneError> {
             out.push(Word::Text(text));
             rest = after;
         } else {
-            let end = rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | ';' | '=')).unwrap_or(rest.len());
+            let end =
+                rest.find(|c: char| c.is_whitespace() || matches!(c, '"' | ';' | '=')).unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
             if let Some(after) = after.strip_prefix('=') {
                 let (value, after) = if after.starts_with('"') {
@@ -85,7 +86,9 @@ fn quoted(line: usize, rest: &str) -> Result<(String, &str), SceneError> {
                 Some('n') => text.push('\n'),
                 Some('t') => text.push('\t'),
                 Some(c @ ('"' | '\\')) => text.push(c),
-                other => return Err(SceneError::new(line, format!("unknown escape \\{}", other.unwrap_or(' ')))),
+                other => {
+                    return Err(SceneError::new(line, format!("unknown escape \\{}", other.unwrap_or(' '))));
+                }
             },
             c => text.push(c),
         }

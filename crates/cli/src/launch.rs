@@ -1,0 +1,187 @@
+//! Finding and starting programs of ours.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use deskhand_config::Home;
+use deskhand_protocol::{Error, ErrorCode, HostStatus};
+
+use crate::connect;
+use crate::fail::{self, Fail};
+
+const HOST: &str = "deskhand-host";
+/// Where to look when `PATH` is not set at all.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// How long a host (and the desk under it) may take until it answers.
+pub(crate) const READY: Duration = Duration::from_secs(40);
+/// How long a host may take to end before it is killed.
+const END: Duration = Duration::from_secs(10);
+/// A log larger than this becomes `host.log.1`, and a new one is begun.
+const MAX_LOG: u64 = 4 << 20;
+/// How much of a log is shown when something failed.
+const TAIL_BYTES: u64 = 8 << 10;
+const TAIL_LINES: usize = 12;
+
+/// Looks a program up as a shell would.
+pub(crate) fn in_path(program: impl AsRef<OsStr>) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| USUAL_PATH.into());
+    std::env::split_paths(&path)
+        // An empty entry would mean the working folder, which is nobody's intent here.
+        .filter(|dir| !dir.as_os_str().is_empty())
+        .map(|dir| dir.join(program.as_ref()))
+        .find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// This program itself, by its real path.
+pub(crate) fn myself() -> Result<PathBuf, Error> {
+    std::env::current_exe()
+        .map_err(|error| Error::new(ErrorCode::Internal, format!("the path of this program is not known: {error}")))
+}
+
+/// The host: named by `DESKHAND_HOST_BIN`, else beside this program, else in `PATH`.
+pub(crate) fn host_program() -> Result<PathBuf, Error> {
+    if let Some(given) = std::env::var_os("DESKHAND_HOST_BIN").filter(|value| !value.is_empty()) {
+        let given = PathBuf::from(given);
+        if is_program(&given) {
+            return Ok(given);
+        }
+        return Err(Error::new(
+            ErrorCode::NotFound,
+            format!("DESKHAND_HOST_BIN is {}, which is not a program", given.display()),
+        )
+        .hint("give the path of deskhand-host, or leave it unset"));
+    }
+    let beside = myself().ok().and_then(|exe| Some(exe.parent()?.join(HOST)));
+    beside.filter(|path| is_program(path)).or_else(|| in_path(HOST)).ok_or_else(|| {
+        Error::new(ErrorCode::NotFound, "the program deskhand-host is neither beside deskhand nor in PATH")
+            .hint("install it beside deskhand, or set DESKHAND_HOST_BIN to its path")
+    })
+}
+
+/// The host's log, open for its words.
+pub(crate) fn open_log(home: &Home) -> Result<(PathBuf, File), Fail> {
+    home.ensure()?;
+    let dir = home.logs_dir();
+    let path = dir.join("host.log");
+    let opened = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).and_then(|()| {
+        if path.metadata().is_ok_and(|meta| meta.len() > MAX_LOG) {
+            std::fs::rename(&path, dir.join("host.log.1"))?;
+        }
+        File::options().create(true).append(true).mode(0o600).open(&path)
+    });
+    let file = opened.map_err(|error| fail::file("open", &path, &error))?;
+    Ok((path, file))
+}
+
+/// Sends the words of a command into a log.
+pub(crate) fn into_log(command: &mut Command, log: &File) -> Result<(), Error> {
+    let copy = |file: &File| file.try_clone().map_err(|error| Error::new(ErrorCode::Internal, error.to_string()));
+    command.stdin(Stdio::null()).stdout(copy(log)?).stderr(copy(log)?);
+    Ok(())
+}
+
+/// The last lines of a log, from `start` on.
+pub(crate) fn tail(path: &Path, start: u64) -> Vec<String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let from = start.max(file.metadata()?.len().saturating_sub(TAIL_BYTES));
+        file.seek(SeekFrom::Start(from))?;
+        let mut bytes = Vec::new();
+        file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// Why a host that was started does not answer.
+pub(crate) enum NotReady {
+    /// It ended.
+    Ended(std::process::ExitStatus),
+    /// It answers, and refuses us.
+    Refused(Error),
+    /// It took too long.
+    TooLong,
+    /// The wait was called off.
+    CalledOff,
+}
+
+/// Waits until the host of a home answers, its process ends, or `called_off` says so.
+pub(crate) fn wait_ready(
+    home: &Home,
+    child: &mut Child,
+    mut called_off: impl FnMut() -> bool,
+) -> Result<HostStatus, NotReady> {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(2);
+    loop {
+        match connect::status(home) {
+            Ok(status) => return Ok(status),
+            Err(error) if matches!(error.code, ErrorCode::HostNotRunning | ErrorCode::Timeout) => {}
+            Err(error) => return Err(NotReady::Refused(error)),
+        }
+        if let Ok(Some(status)) = child.try_wait() {
+            return Err(NotReady::Ended(status));
+        }
+        if called_off() {
+            return Err(NotReady::CalledOff);
+        }
+        if start.elapsed() > READY {
+            return Err(NotReady::TooLong);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+/// A host that did not come up, with its last words.
+pub(crate) fn did_not_start(why: &NotReady, log: Option<(&Path, u64)>) -> Error {
+    let lines = log.map(|(path, start)| tail(path, start)).unwrap_or_default();
+    // A program of ours ends its words with the error itself.
+    let told = lines.last().and_then(|line| serde_json::from_str::<Told>(line).ok());
+    if let (Some(told), Some((path, _))) = (told, log) {
+        return told.error.detail("log", path.display().to_string());
+    }
+    let said = lines.last().map(|line| format!(": {}", line.trim())).unwrap_or_default();
+    let message = match why {
+        NotReady::Refused(error) => return error.clone(),
+        NotReady::Ended(status) => format!("the host ended before it answered ({status}){said}"),
+        NotReady::TooLong => format!("the host did not answer within {} s{said}", READY.as_secs()),
+        NotReady::CalledOff => "the start was called off".to_owned(),
+    };
+    let error = Error::new(ErrorCode::HostNotRunning, message).hint("`deskhand doctor` says what is missing");
+    match log {
+        Some((path, _)) => error.detail("log", path.display().to_string()).detail("lastLines", lines),
+        None => error,
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Told {
+    error: Error,
+}
+
+/// Asks a process to end, waits, and kills it when it does not.
+pub(crate) fn end(child: &mut Child) {
+    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM);
+    let start = Instant::now();
+    while start.elapsed() < END {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+}

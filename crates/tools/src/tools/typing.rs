@@ -1,0 +1,237 @@
+//! Getting text into an application: by the element itself, by paste, by keys; never twice.
+
+use std::time::{Duration, Instant};
+
+use deskhand_platform::{Element, ElementAction, Key, Modifier, PlatformError, SavedClipboard, Scope};
+use deskhand_protocol::{Error, Layer, Result, Role};
+
+use super::typed::{Reader, Verdict};
+use crate::Ctx;
+
+/// With a route, the focus is looked at again at least this often.
+const GUARD_EVERY: Duration = Duration::from_millis(500);
+/// Most characters between two looks at the focus.
+const GUARD_CHARS: usize = 256;
+/// How long an application may take to ask for what is pasted.
+const PASTE_WAIT: Duration = Duration::from_secs(2);
+/// When the text cannot be read, the application gets this long after it asked, then the clipboard
+/// is put back.
+const PASTE_REST: Duration = Duration::from_millis(120);
+/// Putting the clipboard back must work even when the call was aborted.
+const RESTORE: Duration = Duration::from_secs(2);
+
+/// A way of typing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The element inserts it.
+    Insert,
+    /// Clipboard and Ctrl+V, clipboard put back.
+    Paste,
+    /// Key events.
+    Keys,
+}
+
+impl Way {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Way::Insert => "insert",
+            Way::Paste => "paste",
+            Way::Keys => "keys",
+        }
+    }
+
+    pub(crate) fn layer(self) -> Layer {
+        if self == Way::Insert { Layer::Element } else { Layer::Semantic }
+    }
+}
+
+/// The fastest way that is exact for this element and this text.
+pub(crate) fn best_way(element: Option<&Element>, text: &str) -> Way {
+    let Some(e) = element else { return Way::Keys };
+    // A secret is neither put on the clipboard nor trusted to an insertion that cannot be read back.
+    if e.secure || matches!(e.role, Role::Terminal | Role::Cell | Role::Table | Role::PasswordField) {
+        return Way::Keys;
+    }
+    let breaks = text.contains(['\n', '\t']);
+    if breaks && single_line(e) {
+        return Way::Keys;
+    }
+    if breaks && e.role == Role::Paragraph {
+        return Way::Paste;
+    }
+    if e.editable_text {
+        return Way::Insert;
+    }
+    let texty = matches!(e.role, Role::TextField | Role::TextArea | Role::ComboBox | Role::Document | Role::Paragraph | Role::SpinButton);
+    if e.states.editable || (e.has_text && texty) { Way::Paste } else { Way::Keys }
+}
+
+/// A field where Enter does something else than start a new line.
+pub(crate) fn single_line(e: &Element) -> bool {
+    !e.states.multi_line && matches!(e.role, Role::TextField | Role::PasswordField | Role::ComboBox | Role::SpinButton | Role::Cell)
+}
+
+/// What is typed, and where.
+pub(crate) struct Job<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) element: Option<&'a Element>,
+    /// Between two key events.
+    pub(crate) delay: Duration,
+    /// Whether another way may be tried when one did nothing at all.
+    pub(crate) may_switch: bool,
+    /// Whether the focus must stay where it is.
+    pub(crate) pinned: bool,
+}
+
+/// What came of it.
+pub(crate) struct Typed {
+    pub(crate) way: Way,
+    pub(crate) verdict: Verdict,
+    /// Ways that did nothing.
+    pub(crate) tried: Vec<&'static str>,
+}
+
+/// Types. An error says how many characters had been sent.
+pub(crate) fn run(ctx: &Ctx<'_>, job: &Job<'_>, way: Way) -> Result<Typed> {
+    let mut way = way;
+    let mut tried = Vec::new();
+    loop {
+        ctx.route.guard(ctx.desktop)?;
+        let reader = Reader::new(ctx, job);
+        let attempt = match way {
+            Way::Insert => insert(ctx, job, &reader),
+            Way::Paste => paste(ctx, job, &reader),
+            Way::Keys => keys(ctx, job, &reader),
+        };
+        let next = if way == Way::Insert { Way::Paste } else { Way::Keys };
+        let can_switch = job.may_switch && way != Way::Keys;
+        match attempt {
+            Ok(Verdict::Nothing { .. }) | Err(Trouble::Unused(_)) if can_switch => {
+                tried.push(way.as_str());
+                way = next;
+            }
+            Ok(verdict) => return Ok(Typed { way, verdict, tried }),
+            Err(Trouble::Unused(e) | Trouble::Failed(e)) => return Err(e),
+        }
+    }
+}
+
+/// Why a way did not work.
+enum Trouble {
+    /// Nothing was typed: another way may be tried.
+    Unused(Error),
+    /// Something may have been typed, or nothing will work.
+    Failed(Error),
+}
+
+impl From<PlatformError> for Trouble {
+    fn from(e: PlatformError) -> Self {
+        match e {
+            PlatformError::NotActionable { .. } | PlatformError::Unsupported { .. } => Self::Unused(e.into()),
+            e => Self::Failed(e.into()),
+        }
+    }
+}
+
+fn insert(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
+    let Some(element) = job.element else {
+        return Err(Trouble::Failed(super::args::wrong("method", "\"insert\" needs a target, or a text field with the focus")));
+    };
+    ctx.scope.check("inserting text")?;
+    ctx.mark_now();
+    let report = ctx.desktop.elements.act(&element.handle, &ElementAction::InsertText(job.text.to_owned()), ctx.scope)?;
+    if !ctx.verify {
+        return Ok(match report.done {
+            Some(false) => Verdict::Nothing { why: format!("{} did nothing", report.how) },
+            _ => Verdict::Unread { why: format!("{} was sent", report.how) },
+        });
+    }
+    Ok(reader.arrived(ctx, job, Instant::now())?)
+}
+
+fn keys(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
+    ctx.mark_now();
+    let total = job.text.chars().count();
+    let chunk = if job.pinned {
+        let by_time = GUARD_EVERY.as_micros() / job.delay.as_micros().max(1);
+        usize::try_from(by_time).unwrap_or(GUARD_CHARS).clamp(1, GUARD_CHARS)
+    } else {
+        total
+    };
+    let home = if job.pinned { ctx.desktop.windows.active().map_err(Trouble::from)? } else { None };
+    let mut sent = 0;
+    let mut rest = job.text;
+    while !rest.is_empty() {
+        let cut = rest.char_indices().nth(chunk).map_or(rest.len(), |(i, _)| i);
+        let (now, later) = rest.split_at(cut);
+        let before = sent;
+        let typed = ctx.desktop.input.type_keys(now, job.delay, &mut |n| sent = before + n, ctx.scope);
+        let part = |e: Error, sent: usize| Trouble::Failed(e.detail("typed", sent).detail("of", total));
+        match typed {
+            Ok(n) => sent = before + n,
+            Err(e) => return Err(part(e.into(), sent)),
+        }
+        rest = later;
+        if job.pinned && !rest.is_empty() {
+            ctx.route.guard(ctx.desktop).map_err(|e| part(e, sent))?;
+            if let Some(home) = &home {
+                let active = ctx.desktop.windows.active()?;
+                if active.as_ref().is_none_or(|a| a.id != home.id) {
+                    return Err(part(crate::route::focus_lost(home, active.as_ref()), sent));
+                }
+            }
+        }
+    }
+    if !ctx.verify {
+        return Ok(Verdict::Unread { why: format!("{sent} characters were sent as keys") });
+    }
+    Ok(reader.arrived(ctx, job, Instant::now())?)
+}
+
+fn paste(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
+    let clipboard = &*ctx.desktop.clipboard;
+    let unused = |e: PlatformError| match e {
+        PlatformError::Cancelled => Trouble::Failed(e.into()),
+        e => Trouble::Unused(e.into()),
+    };
+    let saved = clipboard.save(&ctx.scope.within(PASTE_WAIT)).map_err(unused)?;
+    let _back = Restore { ctx, saved };
+    clipboard.write_text(job.text, ctx.scope).map_err(unused)?;
+    let reads = clipboard.times_read();
+    ctx.scope.check("pasting")?;
+    ctx.route.guard(ctx.desktop).map_err(Trouble::Failed)?;
+    ctx.mark_now();
+    let modifier = if cfg!(target_os = "macos") { Modifier::Cmd } else { Modifier::Ctrl };
+    ctx.desktop.input.chord(&[Key::Modifier(modifier), Key::Char('v')], ctx.scope).map_err(|e| Trouble::Failed(e.into()))?;
+    let wait = ctx.scope.within(PASTE_WAIT);
+    while clipboard.times_read() <= reads {
+        if let Err(e) = wait.sleep(Duration::from_millis(2), "waiting for the paste") {
+            return match e {
+                PlatformError::Cancelled => Err(Trouble::Failed(e.into())),
+                _ => Ok(Verdict::Nothing { why: "nothing asked for the pasted text".into() }),
+            };
+        }
+    }
+    // The clipboard is put back only after the text has arrived: some applications ask twice, and a
+    // clipboard manager may have asked first.
+    if reader.can_read() {
+        Ok(reader.arrived(ctx, job, Instant::now())?)
+    } else {
+        ctx.scope.sleep(PASTE_REST, "pasting")?;
+        Ok(Verdict::Unread { why: "the text was handed over; the field cannot be read back".into() })
+    }
+}
+
+/// Puts the clipboard back on every way out.
+struct Restore<'c, 'a> {
+    ctx: &'c Ctx<'a>,
+    saved: SavedClipboard,
+}
+
+impl Drop for Restore<'_, '_> {
+    fn drop(&mut self) {
+        if let Err(e) = self.ctx.desktop.clipboard.restore(&self.saved, &Scope::timeout(RESTORE)) {
+            self.ctx.notebook.note(&format!("the clipboard could not be put back: {e}"));
+        }
+    }
+}
