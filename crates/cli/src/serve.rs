@@ -63,11 +63,6 @@ impl Serving {
         Ok(Self { host, desk, signals })
     }
 
-    /// The desk under the host.
-    pub(crate) fn desk(&self) -> Option<&Desk> {
-        self.desk.as_ref()
-    }
-
     /// Waits until the host answers.
     pub(crate) fn wait_ready(&mut self, home: &Home) -> Result<HostStatus, NotReady> {
         let signals = &mut self.signals;

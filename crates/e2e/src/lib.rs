@@ -3,6 +3,7 @@
 //! [`LiveHost`] starts a virtual desk, the real `deskhand-host` on it and a client of the bridge.
 //! The programs are those beside the test's own (`cargo build --bins` first; `make test` does).
 
+pub mod apps;
 mod live;
 
-pub use live::{LiveHost, LiveOptions, program, wait_for};
+pub use live::{LiveHost, LiveOptions, program, wait_for, x11};

@@ -223,6 +223,24 @@ impl LiveHost {
     }
 }
 
+/// A connection of the test's own to the desk's X server.
+///
+/// # Panics
+/// When the server does not let it in.
+#[must_use]
+pub fn x11(live: &LiveHost) -> x11rb::rust_connection::RustConnection {
+    use x11rb::rust_connection::{DefaultStream, RustConnection};
+    let info = live.desk.info();
+    let number = info.display.trim_start_matches(':');
+    let path = format!("/tmp/.X11-unix/X{number}");
+    let socket = std::os::unix::net::UnixStream::connect(path).expect("the X server listens");
+    let (stream, _) = DefaultStream::from_unix_stream(socket).expect("a stream");
+    let file = std::fs::read(&info.xauthority).expect("the desk's cookie");
+    // The cookie is the last field of the only entry: a length of two bytes and sixteen bytes.
+    let cookie = file[file.len() - 16..].to_vec();
+    RustConnection::connect_to_stream_with_auth_info(stream, 0, b"MIT-MAGIC-COOKIE-1".to_vec(), cookie).expect("the X server lets us in")
+}
+
 fn connect(home: &Home) -> Client {
     wait_for("the host to serve", Duration::from_secs(20), || {
         let client = Client::connect(&home.socket(), "test", "0").ok()?;

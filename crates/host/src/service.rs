@@ -30,8 +30,11 @@ impl HostService {
     }
 
     fn log(&self, kind: Kind, caller: String, note: String) {
-        let record = Record { caller: Some(caller), note: Some(note), ..Record::new((self.host.parts.clock)(), kind) };
-        if let Err(e) = self.host.parts.audit.append(&record) {
+        self.append(&Record { caller: Some(caller), note: Some(note), ..Record::new((self.host.parts.clock)(), kind) });
+    }
+
+    fn append(&self, record: &Record) {
+        if let Err(e) = self.host.parts.audit.append(record) {
             eprintln!("deskhand-host: the audit log cannot be written: {e}");
         }
     }
@@ -98,7 +101,12 @@ impl Service for HostService {
 
     fn refused(&self, refusal: &Refusal) {
         let error = refusal.to_error();
-        self.log(Kind::Refused, refusal.peer.label(), error.message.clone());
+        self.append(&Record {
+            caller: Some(refusal.peer.label()),
+            error: Some(error.code),
+            note: Some(error.message.clone()),
+            ..Record::new((self.host.parts.clock)(), Kind::Refused)
+        });
         eprintln!("deskhand-host: refused {}: {}", refusal.peer.label(), error.message);
     }
 

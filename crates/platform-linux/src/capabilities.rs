@@ -7,7 +7,7 @@ use deskhand_platform::{
     Area, Capabilities, Elements, PlatformError, Result, Root, Scope, Screen as _, Session as _, TreeQuery,
 };
 use deskhand_protocol::{Check, CheckStatus, ErrorCode, Rect};
-use x11rb::connection::{Connection, RequestConnection as _};
+use x11rb::connection::Connection;
 use x11rb::protocol::xproto::ConnectionExt as _;
 use x11rb::protocol::{damage, xtest};
 

@@ -54,7 +54,7 @@ fn trees_of_toolkits() {
     let plain = |program: &'static str, args: &'static [&'static str]| -> Start { Box::new(move |d| d.spawn(program, args)) };
     let table: Vec<(&str, Start, Role, &str, usize)> = vec![
         ("GTK 3", plain("mousepad", &[]), Role::Menu, "Edit", 200),
-        ("GTK 4", plain("gtk4-widget-factory", &[]), Role::CheckBox, "checkbutton", 100),
+        ("GTK 4", plain("gtk4-demo", &[]), Role::Button, "Search", 100),
         ("Qt 5", plain("kcalc", &[]), Role::Button, "7", 40),
         ("Chromium", Box::new(move |d| d.chromium(page)), Role::Button, "Go", 30),
     ];
@@ -119,7 +119,7 @@ fn trees_of_toolkits() {
 fn a_sheet_of_two_thousand_million_cells() {
     let desk = Desk::start();
     let ax = desk.elements();
-    let office = desk.spawn("soffice", &["--calc", "--norestore", "--nologo", "--nodefault"]);
+    let office = desk.spawn("soffice", &["--calc", "--norestore", "--nologo"]);
     let _ = office; // a script; the program itself has another pid
     let desktop = |name: &str| {
         let tree = ax.tree(&query(Root::Desktop), &scope()).ok()?;

@@ -146,10 +146,15 @@ impl Host {
 }
 
 fn parse(line: &[u8]) -> Result<CallRequest, Error> {
-    serde_json::from_slice::<Line>(line).map(CallRequest::from).map_err(|error| {
-        Error::new(ErrorCode::InvalidInput, format!("the line is not a call: {error}"))
+    let wrong = |why: String| {
+        Error::new(ErrorCode::InvalidInput, format!("the line is not a call: {why}"))
             .hint(r#"one object per line, such as {"tool":"mouse_click","args":{"x":200,"y":120}}"#)
-    })
+    };
+    // An array would be taken for the fields in their order.
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(wrong("it is not a JSON object".to_owned()));
+    }
+    serde_json::from_slice::<Line>(line).map(CallRequest::from).map_err(|error| wrong(error.to_string()))
 }
 
 /// An outcome for a line that got none from the host.
@@ -200,7 +205,8 @@ mod tests {
     fn a_wrong_line_says_what_is_wrong() {
         for (line, words) in [
             ("{", "EOF"),
-            ("[]", "missing field"),
+            ("[]", "not a JSON object"),
+            ("nonsense", "not a JSON object"),
             (r#"{"args":{}}"#, "missing field `tool`"),
             (r#"{"tool":"x","arg":{}}"#, "unknown field `arg`"),
             (r#"{"tool":"x","args":[1]}"#, "expected a map"),

@@ -113,13 +113,16 @@ fn request(args: &Args) -> Result<CallRequest, Fail> {
         Keep::Minimal => EvidenceLevel::Minimal,
         Keep::Full => EvidenceLevel::Full,
     });
-    request.route = match &args.route {
-        None => None,
-        Some(text) => Some(serde_json::from_str::<Route>(text).map_err(|error| {
-            Fail::usage(format!("--route is not a route: {error}"), r#"such as --route '{"window":{"titlePattern":"Notes"}}'"#)
-        })?),
-    };
+    request.route = args.route.as_deref().map(route).transpose()?;
     Ok(request)
+}
+
+fn route(text: &str) -> Result<Route, Fail> {
+    // An array would be taken for the fields in their order, so it is read as an object first.
+    let read = serde_json::from_str::<serde_json::Map<String, Value>>(text);
+    read.and_then(|fields| serde_json::from_value(Value::Object(fields))).map_err(|error| {
+        Fail::usage(format!("--route is not a route: {error}"), r#"such as --route '{"window":{"titlePattern":"Notes"}}'"#)
+    })
 }
 
 fn arguments(given: Option<&str>) -> Result<Value, Fail> {

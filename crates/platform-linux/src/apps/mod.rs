@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{
-    App, Apps, InstalledApp, Launched, PlatformError, Result, Scope, Window, WindowId, Windows as _,
+    App, Apps, InstalledApp, Launched, PlatformError, Result, Scope, Window, WindowId,
 };
 
 use self::entries::{Entry, file_name};

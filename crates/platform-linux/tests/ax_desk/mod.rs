@@ -217,7 +217,7 @@ impl Drop for Desk {
     }
 }
 
-/// Windows by xdotool: slow, and independent of the code under test.
+/// Windows by xdotool and xwininfo: slow, and independent of the code under test.
 pub struct XdoWindows {
     display: String,
 }
@@ -229,9 +229,12 @@ impl XdoWindows {
     }
 
     fn one(&self, id: &str) -> Option<(WindowId, Rect, String)> {
-        let shell = self.run(&["getwindowgeometry", "--shell", id]);
-        let get = |k: &str| shell.lines().find_map(|l| l.strip_prefix(k)?.strip_prefix('=')?.parse::<i32>().ok());
-        let rect = Rect::new(get("X")?, get("Y")?, get("WIDTH")?, get("HEIGHT")?);
+        // Not xdotool's geometry: it counts the frame of a managed window twice.
+        let out = Command::new("xwininfo").args(["-id", id]).env("DISPLAY", &self.display).output().expect("xwininfo is installed");
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        let get = |k: &str| text.lines().find_map(|l| l.trim().strip_prefix(k)?.trim().parse::<i32>().ok());
+        let (x, y) = (get("Absolute upper-left X:")?, get("Absolute upper-left Y:")?);
+        let rect = Rect::new(x, y, get("Width:")?, get("Height:")?);
         Some((WindowId(id.parse().ok()?), rect, self.run(&["getwindowname", id]).trim_end().to_owned()))
     }
 }

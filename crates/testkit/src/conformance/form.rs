@@ -119,6 +119,11 @@ impl<'a> Form<'a> {
             desktop.windows.activate(form.window, &patient()).say("activate")?;
             Ok(desktop.windows.active().say("active")?.filter(|w| w.id == form.window))
         })?;
+        // A toolkit learns where its window was put a moment after the window shows.
+        until("the form's parts are inside its window", || {
+            let (content, button) = (form.me()?.content, form.find(Role::Button, "Apply")?.rect);
+            Ok(button.filter(|r| content.contains_rect(r)).map(|_| ()))
+        })?;
         Ok(form)
     }
 
@@ -159,11 +164,20 @@ impl<'a> Form<'a> {
         input.button(Button::Left, false, &scope).say("release")
     }
 
-    /// Clicks into the name field and waits until it has the focus.
+    /// Clicks into the name field and waits until it has the focus; tells what has it instead.
     pub(crate) fn focus_name(&self) -> Outcome<Element> {
         self.click(Role::TextField, "Name")?;
-        until("the name field has the focus", || {
+        let focused = until("the name field has the focus", || {
             Ok(Some(self.find(Role::TextField, "Name")?).filter(|e| e.states.focused))
+        });
+        focused.map_err(|e| {
+            let active = self.desktop.windows.active().ok().flatten().map(|w| (w.title, w.pid));
+            let has_it =
+                self.desktop.elements.focused(&patient()).ok().flatten().map(|e| (e.role, e.name, e.pid));
+            let pointer = self.desktop.input.pointer().ok();
+            format!(
+                "{e}: the active window is {active:?}, the focus is on {has_it:?}, the pointer at {pointer:?}"
+            )
         })
     }
 

@@ -43,7 +43,7 @@ impl Tool for AppList {
         title_zh: "列出运行中的应用",
         risk: Risk::Low,
         category: Category::Apps,
-        level: Level::L1,
+        level: Level::L2,
         read_only: true,
         lane: Lane::SharedRead,
         needs: &[Needs::Apps],

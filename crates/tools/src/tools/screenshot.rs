@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use deskhand_platform::{Area, Frame};
+use deskhand_platform::{Area, Frame, Window};
 use deskhand_protocol::{
     Category, Error, ErrorCode, Evidence, Lane, Level, Needs, Platform, Rect, Result, Risk, ScreenshotId, ToolMeta,
 };
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Ctx, Done, Tool};
 
 /// Longest edge of a picture; what vision models read without scaling it again.
-pub(crate) const LONG_EDGE: u32 = 1568;
+const LONG_EDGE: u32 = 1568;
 
 /// Captures the whole screen, a window or a region as an image. Coordinates of later mouse calls may
 /// be given in the image's own pixels by passing its `screenshotId`. The long edge is at most 1568.
@@ -94,25 +94,44 @@ impl Tool for Screenshot {
     };
 
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+        wanted(input.format, input.quality)?;
         let (area, display) = area(&input, ctx)?;
         let frame = ctx.desktop.screen.capture(area, ctx.scope)?;
-        let format = match input.format.unwrap_or_default() {
-            ImageFormat::Png => Format::Png,
-            ImageFormat::Jpeg => Format::Jpeg(check_quality(input.quality)?),
-        };
-        let picture = picture(&frame, format)?;
-        let screenshot_id = ctx.books.keep_shot(picture.mapping, display);
-        Ok(Done::look(Output {
-            image: deskhand_vision::to_base64(&picture.bytes),
-            width: picture.mapping.image.width,
-            height: picture.mapping.image.height,
-            scale: frame.scale,
-            timestamp: now_ms(),
-            screenshot_id,
-            region: frame.area,
-            mime_type: picture.mime_type,
-        }))
+        let (output, _) = answer(ctx, &frame, display, input.format, input.quality)?;
+        Ok(Done::look(output))
     }
+}
+
+/// Scales and encodes a frame, remembers its place, and puts it into an answer; the encoded bytes
+/// come along for the evidence.
+pub(crate) fn answer(
+    ctx: &Ctx<'_>,
+    frame: &Frame,
+    display: Option<u32>,
+    format: Option<ImageFormat>,
+    quality: Option<u8>,
+) -> Result<(Output, Picture)> {
+    let picture = picture(frame, wanted(format, quality)?)?;
+    let output = Output {
+        image: deskhand_vision::to_base64(&picture.bytes),
+        width: picture.mapping.image.width,
+        height: picture.mapping.image.height,
+        scale: frame.scale,
+        timestamp: now_ms().saturating_sub(u64::try_from(frame.taken.elapsed().as_millis()).unwrap_or(0)),
+        screenshot_id: ctx.books.keep_shot(picture.mapping, display),
+        region: frame.area,
+        mime_type: picture.mime_type,
+    };
+    Ok((output, picture))
+}
+
+/// The picture format asked for.
+pub(crate) fn wanted(format: Option<ImageFormat>, quality: Option<u8>) -> Result<Format> {
+    let quality = check_quality(quality)?;
+    Ok(match format.unwrap_or_default() {
+        ImageFormat::Png => Format::Png,
+        ImageFormat::Jpeg => Format::Jpeg(quality),
+    })
 }
 
 /// An encoded picture of a frame.
@@ -123,7 +142,7 @@ pub(crate) struct Picture {
 }
 
 /// Scales to the long edge and encodes.
-pub(crate) fn picture(frame: &Frame, format: Format) -> Result<Picture> {
+fn picture(frame: &Frame, format: Format) -> Result<Picture> {
     let fail = |e: deskhand_vision::VisionError| Error::new(ErrorCode::Internal, e.to_string());
     let size = deskhand_vision::fit(frame.size, LONG_EDGE);
     let pixels = Pixels { data: &frame.data, size: frame.size };
@@ -138,11 +157,11 @@ pub(crate) fn picture(frame: &Frame, format: Format) -> Result<Picture> {
 }
 
 /// Milliseconds since 1970.
-pub(crate) fn now_ms() -> u64 {
+fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-pub(crate) fn check_quality(quality: Option<u8>) -> Result<u8> {
+fn check_quality(quality: Option<u8>) -> Result<u8> {
     match quality.unwrap_or(80) {
         q @ 0..=100 => Ok(q),
         q => Err(Error::new(ErrorCode::InvalidInput, format!("quality is {q}; it goes from 0 to 100")).detail("field", "quality")),
@@ -154,19 +173,8 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
         Error::new(ErrorCode::InvalidInput, format!("screenshot: {field} {why}")).detail("field", field)
     };
     match input.mode {
-        Mode::Fullscreen => Ok(match &ctx.route.display {
-            Some(display) => (Area::Display(display.id), Some(display.id)),
-            None => (Area::All, None),
-        }),
-        Mode::Region => {
-            let region = input.region.ok_or_else(|| wrong("region", "is missing; mode \"region\" needs it"))?;
-            if region.is_empty() {
-                return Err(wrong("region", "has no width or height"));
-            }
-            let displays = ctx.desktop.screen.displays()?;
-            let display = displays.iter().find(|d| d.bounds.contains_rect(&region)).map(|d| d.id);
-            Ok((Area::Region(region), display))
-        }
+        Mode::Fullscreen => of_screen(ctx),
+        Mode::Region => of_region(ctx, input.region.ok_or_else(|| wrong("region", "is missing; mode \"region\" needs it"))?),
         Mode::Window => {
             let window = match (&input.window_title, &ctx.route.window) {
                 (Some(title), _) => crate::tools::window_by_title(ctx, "window_title", title)?,
@@ -175,13 +183,41 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
                     Error::new(ErrorCode::WindowNotFound, "no window has the focus; name one in window_title")
                 })?,
             };
-            if window.minimized {
-                return Err(Error::new(ErrorCode::NotActionable, format!("{:?} is minimised and has no pixels", window.title))
-                    .hint("restore it first with window_manage"));
-            }
-            let displays = ctx.desktop.screen.displays()?;
-            let display = displays.iter().find(|d| d.bounds.contains_rect(&window.bounds)).map(|d| d.id);
-            Ok((Area::Window(window.id), display))
+            of_window(ctx, &window)
         }
     }
+}
+
+/// A window's part of the screen, and the display it lies on when it lies on one.
+pub(crate) fn of_window(ctx: &Ctx<'_>, window: &Window) -> Result<(Area, Option<u32>)> {
+    if window.minimized {
+        return Err(Error::new(ErrorCode::NotActionable, format!("{:?} is minimised and has no pixels", window.title))
+            .hint("restore it first with window_manage")
+            .detail("reason", "minimised"));
+    }
+    Ok((Area::Window(window.id), on_display(ctx, &window.bounds)?))
+}
+
+/// A region of the screen, and the display it lies on when it lies on one.
+pub(crate) fn of_region(ctx: &Ctx<'_>, region: Rect) -> Result<(Area, Option<u32>)> {
+    if region.is_empty() {
+        return Err(Error::new(ErrorCode::InvalidInput, "region has no width or height").detail("field", "region"));
+    }
+    Ok((Area::Region(region), on_display(ctx, &region)?))
+}
+
+/// All of the screen, or the routed display.
+pub(crate) fn of_screen(ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
+    if let Some(display) = &ctx.route.display {
+        return Ok((Area::Display(display.id), Some(display.id)));
+    }
+    // With one display there is no doubt which one is meant.
+    match ctx.desktop.screen.displays()?.as_slice() {
+        [only] => Ok((Area::All, Some(only.id))),
+        _ => Ok((Area::All, None)),
+    }
+}
+
+fn on_display(ctx: &Ctx<'_>, rect: &Rect) -> Result<Option<u32>> {
+    Ok(ctx.desktop.screen.displays()?.iter().find(|d| d.bounds.contains_rect(rect)).map(|d| d.id))
 }

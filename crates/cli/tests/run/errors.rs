@@ -1,0 +1,183 @@
+//! What goes wrong without a host: words, shapes and exit codes.
+
+use expect_test::expect;
+use serde_json::json;
+
+use crate::support::{World, run};
+
+const FIELDS: [&str; 5] = ["code", "details", "hint", "message", "retryable"];
+
+/// Wrong usage is exit code 2, and with --json one error document.
+#[test]
+fn wrong_usage() {
+    let world = World::new();
+    let cases: &[(&[&str], &str)] = &[
+        (&["stats"], "unrecognized subcommand 'stats'"),
+        (&["call"], "<TOOL>"),
+        (&["call", "x", "{"], "not JSON"),
+        (&["call", "x", "[]"], "not a JSON object"),
+        (&["call", "x", "--timeout", "soon"], "invalid value 'soon'"),
+        (&["call", "x", "--timeout", "0"], "0 is not in"),
+        (&["call", "x", "--route", "{\"windw\":1}"], "unknown field `windw`"),
+        (&["call", "x", "--evidence", "all"], "invalid value 'all'"),
+        (&["tools", "--category", "toys"], "screen, mouse"),
+        (&["desk"], "requires a subcommand"),
+        (&["desk", "start", "--size", "big"], "1920x1080"),
+        (&["desk", "start", "--name", "../x"], "a-z"),
+        (&["desk", "stop"], "no desk is named"),
+        (&["desk", "exec"], "<CMD>"),
+        (&["desk", "view", "x"], "--output"),
+        (&["up", "--desk=1x1"], "each side"),
+        (&["evidence", "show", "../../etc"], "not the id"),
+        (&["evidence", "list", "--date", "today"], "2026-11-15"),
+        (&["evidence", "list", "--limit", "0"], "0 is not in"),
+        (&["completions", "dos"], "invalid value 'dos'"),
+        (&["status", "--jsn"], "--jsn"),
+    ];
+    for (args, words) in cases {
+        let ran = world.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (2, ""), "{args:?}");
+        assert!(ran.err.contains(words) || words.starts_with("requires"), "{args:?}: {}", ran.err);
+        let ran = run(world.command(args).env("DESKHAND_JSON", "true"));
+        assert_eq!((ran.code, ran.err.as_str()), (2, ""), "{args:?}");
+        let error = ran.json()["error"].clone();
+        assert_eq!(error.as_object().unwrap().keys().collect::<Vec<_>>(), FIELDS, "{args:?}");
+        assert_eq!(error["code"], "DESKTOP_INVALID_INPUT", "{args:?}");
+        assert_eq!(ran.json().as_object().unwrap().len(), 1, "{args:?}");
+    }
+    let error = world.run(&["stats", "--json"]).json();
+    expect![[r#"{"error":{"code":"DESKTOP_INVALID_INPUT","details":{},"hint":"a similar subcommand exists: 'status'","message":"unrecognized subcommand 'stats'","retryable":false}}"#]]
+        .assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_host_that_does_not_run() {
+    let world = World::new();
+    let cases: &[&[&str]] = &[
+        &["status"],
+        &["call", "system_info"],
+        &["batch"],
+        &["abort", "exec-1"],
+        &["stop"],
+        &["resume"],
+    ];
+    for args in cases {
+        let ran = world.run(args);
+        assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{args:?}");
+        assert!(ran.err.contains("deskhand up --detach"), "{args:?}: {}", ran.err);
+        let ran = world.run(&[args, &["--json"][..]].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (1, ""), "{args:?}");
+        let error = &ran.json()["error"];
+        assert_eq!(error["code"], "DESKTOP_HOST_NOT_RUNNING", "{args:?}");
+        assert_eq!(error.as_object().unwrap().keys().collect::<Vec<_>>(), FIELDS, "{args:?}");
+    }
+    let ran = world.run(&["status"]);
+    expect![[r#"
+        error: no host runs: there is no socket HOME/run/host.sock (DESKTOP_HOST_NOT_RUNNING)
+          hint: start it with `deskhand up --detach`
+          reason: missing
+    "#]]
+    .assert_eq(&world.plain(&ran.err));
+    let ran = run(world.command(&["status"]).env("LANG", "zh_CN.UTF-8"));
+    assert!(ran.err.starts_with("错误:") && ran.err.contains("提示:"), "{}", ran.err);
+}
+
+#[test]
+fn down_is_content_when_nothing_runs() {
+    let world = World::new();
+    let ran = world.run(&["down"]);
+    assert_eq!((ran.code, ran.out.as_str()), (0, "Deskhand is not running\n"));
+    assert_eq!(world.run(&["down", "--json"]).json(), json!({ "running": false, "stopped": false }));
+    let ran = run(world.command(&["down"]).env("LC_ALL", "zh_CN.UTF-8"));
+    assert_eq!(ran.out, "Deskhand 没有运行\n");
+}
+
+#[test]
+fn up_without_a_host_program_says_what_is_missing() {
+    let world = World::new();
+    for args in [&["up", "--detach", "--json"][..], &["up", "--json"], &["desk", "exec", "--up", "--json", "--", "true"]] {
+        let ran = world.run(args);
+        assert_eq!(ran.code, 1, "{args:?}");
+        let error = &ran.json()["error"];
+        assert_eq!(error["code"], "DESKTOP_NOT_FOUND", "{args:?}");
+        assert!(error["message"].as_str().unwrap().contains("DESKHAND_HOST_BIN"), "{error}");
+    }
+}
+
+#[test]
+fn a_home_that_cannot_be() {
+    let world = World::new();
+    let ran = run(world.command(&["status", "--json"]).env("DESKHAND_HOME", "not/absolute"));
+    assert_eq!(ran.code, 2);
+    assert!(ran.json()["error"]["message"].as_str().unwrap().contains("not/absolute"));
+    let ran = run(world.command(&["status", "--json"]).env_remove("DESKHAND_HOME"));
+    assert_eq!(ran.code, 2, "neither DESKHAND_HOME nor HOME");
+    let home = world.path().to_str().unwrap();
+    let ran = run(world.command(&["status", "--json", "--home", home]).env_remove("DESKHAND_HOME"));
+    assert!(ran.out.contains(home), "{}", ran.out);
+    let ran = run(world.command(&["status", "--json"]).env("DESKHAND_HOME", "").env("HOME", home));
+    assert!(ran.json()["error"]["message"].as_str().unwrap().contains(&format!("{home}/.deskhand")), "{}", ran.out);
+}
+
+#[test]
+fn doctor_tells_what_lies_before_the_host() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    std::fs::set_permissions(world.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = world.run(&["doctor", "--json"]);
+    assert_eq!(ran.code, 1);
+    let told = ran.json();
+    assert_eq!(told["overall"], "fail");
+    let by_id = |id: &str| told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap().clone();
+    assert_eq!((&by_id("host")["status"], &by_id("host")["code"]), (&json!("fail"), &json!("DESKTOP_HOST_NOT_RUNNING")));
+    assert_eq!(by_id("bridge")["status"], "warn");
+    assert_eq!(by_id("home")["status"], "warn");
+    assert!(by_id("home")["fix"].as_str().unwrap().starts_with("chmod 700 "));
+    assert_eq!(by_id("desktop")["status"], "fail", "there is no host program to ask");
+    // No program of a desk can be found in an empty folder.
+    let ran = run(world.command(&["doctor"]).env("PATH", world.path()));
+    assert_eq!(ran.code, 1);
+    for words in ["✘ fail  host", "! warn  packages", "Xvfb, openbox, dbus-daemon missing", "fix:"] {
+        assert!(ran.out.contains(words), "{words}: {}", ran.out);
+    }
+}
+
+#[test]
+fn desks_that_are_not_there() {
+    let world = World::new();
+    assert_eq!(world.run(&["desk", "list", "--json"]).json(), json!({ "desks": [] }));
+    assert_eq!(world.run(&["desk", "stop", "--all", "--json"]).json(), json!({ "stopped": [] }));
+    for args in [&["desk", "stop", "none"][..], &["desk", "view", "none", "-o", "/nonexistent/x.png"]] {
+        let ran = world.run(&[args, &["--json"][..]].concat());
+        assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_NOT_FOUND")), "{args:?}");
+    }
+}
+
+#[test]
+fn unknown_tools() {
+    let world = World::new();
+    let ran = world.run(&["describe", "no_such_tool", "--json"]);
+    assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_UNKNOWN_TOOL")));
+    let ran = world.run(&["tools", "--json"]);
+    assert_eq!((ran.code, &ran.json()["fromHost"]), (0, &json!(false)));
+}
+
+#[test]
+fn callers_are_kept_in_a_file() {
+    let world = World::new();
+    assert_eq!(world.run(&["callers", "list", "--json"]).json(), json!({ "callers": [] }));
+    let ran = world.run(&["callers", "allow", "/bin/sleep", "--note", "for a test", "--json"]);
+    assert_eq!((ran.code, &ran.json()["note"]), (0, &json!("for a test")));
+    let path = ran.json()["path"].as_str().unwrap().to_owned();
+    assert_eq!(world.run(&["callers", "list", "--json"]).json()["callers"][0]["path"], path);
+    assert!(world.run(&["callers", "list"]).out.contains("for a test"));
+    let script = world.path().join("script");
+    std::fs::write(&script, "#!/bin/sh\n").unwrap();
+    let ran = world.run(&["callers", "allow", script.to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("interpreter"), "{}", ran.err);
+    assert_eq!(world.run(&["callers", "allow", "/nonexistent"]).code, 1);
+    assert_eq!(world.run(&["callers", "remove", "/bin/sleep"]).code, 0);
+    let ran = world.run(&["callers", "remove", "/bin/sleep", "--json"]);
+    assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_NOT_FOUND")));
+}

@@ -1,0 +1,15 @@
+//! The X11 facets against a real X server of their own, with real clients.
+#![allow(missing_docs, unreachable_pub)]
+
+mod apps;
+mod client;
+mod clipboard;
+#[path = "../common/mod.rs"]
+mod common;
+mod input;
+mod measure;
+mod recovery;
+mod report;
+mod screen;
+mod typing;
+mod windows;
