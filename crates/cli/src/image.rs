@@ -16,10 +16,9 @@ pub(crate) fn decode(result: &Value) -> Option<Vec<u8>> {
 /// Replaces pictures by words, since nobody reads base64.
 pub(crate) fn hide(result: &mut Value, words: impl Fn(usize) -> String) {
     for place in PLACES {
-        if let Some(Value::String(text)) = result.pointer_mut(place) {
-            if text.len() > SHOWN {
-                *text = words(kilobytes(text.len() / 4 * 3));
-            }
+        match result.pointer_mut(place) {
+            Some(Value::String(text)) if text.len() > SHOWN => *text = words(kilobytes(text.len() / 4 * 3)),
+            _ => {}
         }
     }
 }

@@ -56,6 +56,7 @@ words! {
     up_elsewhere() = "nothing was changed; to run it elsewhere, `deskhand down` first", "未作改动；要换地方运行，请先执行 `deskhand down`";
     up_desk(desk, size) = "on the virtual desk {desk} ({size}), which ends with it", "运行在虚拟桌面 {desk}（{size}）上，虚拟桌面随之结束";
     up_no_display() = "there is no display here, so it gets a virtual desk", "此处没有显示器，因此启用虚拟桌面";
+    up_limited() = "Not everything works: `deskhand doctor` says how to mend it.", "部分功能不可用：`deskhand doctor` 会说明如何修复。";
     up_foreground() = "Ctrl-C stops it", "按 Ctrl-C 停止";
     up_log(path) = "log: {path}", "日志：{path}";
     up_stopped() = "Deskhand stopped", "Deskhand 已停止";

@@ -148,8 +148,8 @@ pub(crate) fn wait_ready(
 /// A host that did not come up, with its last words.
 pub(crate) fn did_not_start(why: &NotReady, log: Option<(&Path, u64)>) -> Error {
     let lines = log.map(|(path, start)| tail(path, start)).unwrap_or_default();
-    // A program of ours ends its words with the error itself.
-    let told = lines.last().and_then(|line| serde_json::from_str::<Told>(line).ok());
+    // A program of ours that fails says the error itself in one of its last lines.
+    let told = lines.iter().rev().find_map(|line| serde_json::from_str::<Told>(line).ok());
     if let (Some(told), Some((path, _))) = (told, log) {
         return told.error.detail("log", path.display().to_string());
     }

@@ -220,7 +220,7 @@ impl<'a> App<'a> {
 
     /// The text of an element, by `read_text`.
     pub fn text(&self, selector: Value) -> String {
-        let outcome = self.done("read_text", json!({"target": {"selector": selector}, "limitBytes": 200_000}));
+        let outcome = self.done("read_text", json!({"target": {"selector": selector}, "limitBytes": 200_000, "redactionMode": "none"}));
         outcome.result.and_then(|r| r["text"].as_str().map(str::to_owned)).unwrap_or_default()
     }
 

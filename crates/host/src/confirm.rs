@@ -3,6 +3,7 @@
 //! A phrase guards scripts against acting by accident. It never stands for a human's approval.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use deskhand_protocol::{Error, ErrorCode, Result, Route};
@@ -18,6 +19,8 @@ const MAX_USED: usize = 50_000;
 pub struct Confirm {
     key: [u8; 32],
     used: Mutex<HashMap<String, u64>>,
+    /// No two phrases are the same, not even for the same call in the same millisecond.
+    count: AtomicU64,
 }
 
 /// What a phrase is bound to.
@@ -32,13 +35,13 @@ impl Confirm {
     /// With a key of random bytes that never leaves the process.
     #[must_use]
     pub fn new(key: [u8; 32]) -> Self {
-        Self { key, used: Mutex::new(HashMap::new()) }
+        Self { key, used: Mutex::new(HashMap::new()), count: AtomicU64::new(0) }
     }
 
     /// The answer to a first call: an error that carries the phrase.
     pub(crate) fn ask(&self, bound: &Bound<'_>, now_ms: u64) -> Error {
         let expires = now_ms + LIFETIME_MS;
-        let phrase = self.phrase(bound, expires);
+        let phrase = self.phrase(bound, expires, self.count.fetch_add(1, Ordering::Relaxed));
         Error::new(ErrorCode::ConfirmRequired, format!("{} acts on the desktop and must be confirmed", bound.tool))
             .hint(format!("send the same call again with confirm set to {phrase:?} within {} s", LIFETIME_MS / 1000))
             .detail("phrase", phrase)
@@ -53,16 +56,16 @@ impl Confirm {
             error.message = format!("{}: the confirmation phrase {why}", bound.tool);
             error
         };
-        let expires = phrase
-            .split(' ')
-            .nth(2)
-            .and_then(|t| u64::from_str_radix(t, 36).ok())
+        let numbers = phrase.split(' ').nth(2).and_then(|t| t.split_once('-'));
+        let number = |text: &str| u64::from_str_radix(text, 36).ok();
+        let (expires, count) = numbers
+            .and_then(|(expires, count)| Some((number(expires)?, number(count)?)))
             .ok_or_else(|| refuse("is not one of ours"))?;
         if expires <= now_ms {
             return Err(refuse("has expired"));
         }
         // Compared as hashes, so that the time it takes tells nothing about where they differ.
-        let same = Sha256::digest(self.phrase(bound, expires)) == Sha256::digest(phrase);
+        let same = Sha256::digest(self.phrase(bound, expires, count)) == Sha256::digest(phrase);
         if !same {
             return Err(refuse("belongs to another call (tool, arguments or route differ)"));
         }
@@ -79,8 +82,8 @@ impl Confirm {
         Ok(())
     }
 
-    /// `confirm <tool> <expiry> <mac>`: readable, and nothing in it can be changed.
-    fn phrase(&self, bound: &Bound<'_>, expires: u64) -> String {
+    /// `confirm <tool> <expiry>-<count> <mac>`: readable, and nothing in it can be changed.
+    fn phrase(&self, bound: &Bound<'_>, expires: u64, count: u64) -> String {
         let route = bound.route.map(|r| serde_json::to_string(r).unwrap_or_default()).unwrap_or_default();
         let mut inner = Sha256::new();
         inner.update(self.key);
@@ -89,12 +92,13 @@ impl Confirm {
             inner.update(part);
         }
         inner.update(expires.to_le_bytes());
+        inner.update(count.to_le_bytes());
         // Hashing twice with the key keeps lengthening attacks out.
         let mut outer = Sha256::new();
         outer.update(self.key);
         outer.update(inner.finalize());
         let mac: String = outer.finalize().iter().take(10).map(|b| format!("{b:02x}")).collect();
-        format!("confirm {} {} {mac}", bound.tool, base36(expires))
+        format!("confirm {} {}-{} {mac}", bound.tool, base36(expires), base36(count))
     }
 }
 
@@ -136,6 +140,9 @@ mod tests {
         }
         c.take(&p, &bound, 1000).unwrap();
         assert!(c.take(&p, &bound, 1000).unwrap_err().message.contains("used"));
+        let again = phrase(&c, &bound);
+        assert_ne!(again, p, "the same call asked again in the same millisecond gets a phrase of its own");
+        c.take(&again, &bound, 1000).unwrap();
     }
 
     #[test]
@@ -146,7 +153,7 @@ mod tests {
         let p = phrase(&c, &bound);
         let late = c.take(&p, &bound, 1000 + LIFETIME_MS).unwrap_err();
         assert!(late.message.contains("expired") && late.details.contains_key("phrase"));
-        for bad in ["", "yes", "confirm t zzz", "confirm t zzzzzzzzzz 00", &Confirm::new([8; 32]).phrase(&bound, 9_999_999)] {
+        for bad in ["", "yes", "confirm t zzz", "confirm t zzzzzzzzzz-0 00", &Confirm::new([8; 32]).phrase(&bound, 9_999_999, 0)] {
             assert_eq!(c.take(bad, &bound, 1000).unwrap_err().code, ErrorCode::ConfirmRequired, "{bad}");
         }
     }

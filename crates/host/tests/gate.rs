@@ -61,8 +61,9 @@ fn a_look_runs_at_once_and_an_action_only_with_its_phrase() {
 #[test]
 fn a_click_that_does_nothing_is_not_called_a_success() {
     let stage = Stage::new(SCENE);
-    let outcome = stage.call("left_click", json!({"x": 230, "y": 212}));
-    assert_eq!(outcome.effect.unwrap().effect, Effect::SuspectedNoop);
+    let outcome = stage.call("left_click", json!({"x": 450, "y": 380}));
+    let effect = outcome.effect.unwrap();
+    assert_eq!(effect.effect, Effect::SuspectedNoop, "{effect:?}");
     assert_eq!(outcome.result.unwrap()["success"], json!(false));
 }
 

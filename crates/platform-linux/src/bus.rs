@@ -52,13 +52,14 @@ impl Bus {
         }
         let (send, receive) = mpsc::channel();
         HANGING.fetch_add(1, Ordering::SeqCst);
-        let spawned = std::thread::Builder::new().name("bus-call".into()).stack_size(512 * 1024).spawn(move || {
-            let result = Builder::address(address.as_str())
-                .and_then(|b| b.method_timeout(limit).build())
-                .and_then(|conn| work(&conn));
-            HANGING.fetch_sub(1, Ordering::SeqCst);
-            let _ = send.send(result);
-        });
+        let spawned =
+            std::thread::Builder::new().name("bus-call".into()).stack_size(512 * 1024).spawn(move || {
+                let result = Builder::address(address.as_str())
+                    .and_then(|b| b.method_timeout(limit).build())
+                    .and_then(|conn| work(&conn));
+                HANGING.fetch_sub(1, Ordering::SeqCst);
+                let _ = send.send(result);
+            });
         if let Err(e) = spawned {
             HANGING.fetch_sub(1, Ordering::SeqCst);
             return Err(PlatformError::other(doing, e));

@@ -35,7 +35,13 @@ pub(crate) struct X11Capabilities {
 }
 
 fn pass(id: &str, summary: impl Into<String>) -> Check {
-    Check { id: id.into(), status: CheckStatus::Pass, summary: summary.into(), fix: String::new(), code: None }
+    Check {
+        id: id.into(),
+        status: CheckStatus::Pass,
+        summary: summary.into(),
+        fix: String::new(),
+        code: None,
+    }
 }
 
 fn warn(id: &str, summary: impl Into<String>, fix: impl Into<String>) -> Check {
@@ -135,7 +141,8 @@ impl X11Capabilities {
     /// The accessibility bus: its address, the switch, and the registry's answer.
     fn ax(&self, scope: &Scope, deep: bool) -> Check {
         const ID: &str = "ax";
-        const FIX: &str = "install at-spi2-core and start the session with a session bus (`dbus-run-session`)";
+        const FIX: &str =
+            "install at-spi2-core and start the session with a session bus (`dbus-run-session`)";
         let reply = self.bus.call("checking accessibility", scope, |conn| {
             let name = Some("org.a11y.Bus");
             let address: String = conn
@@ -150,7 +157,9 @@ impl X11Capabilities {
         });
         let broken = |why: String| fail(ID, why, FIX, ErrorCode::AxUnavailable);
         let (address, enabled) = match reply {
-            Ok(None) => return broken("there is no session bus (DBUS_SESSION_BUS_ADDRESS is not set)".into()),
+            Ok(None) => {
+                return broken("there is no session bus (DBUS_SESSION_BUS_ADDRESS is not set)".into());
+            }
             Ok(Some(Err(e))) => return broken(format!("the accessibility bus does not answer: {e}")),
             Err(e) => return broken(format!("the accessibility bus does not answer: {e}")),
             Ok(Some(Ok(found))) => found,
@@ -225,7 +234,9 @@ fn fonts() -> [Check; 2] {
         process::output("fc-list", args, EACH).map(|t| t.lines().filter(|l| !l.trim().is_empty()).count())
     };
     let fonts = match count(&[":", "family"]) {
-        Some(0) => fail("fonts", "no fonts are installed: programs draw no text", FIX, ErrorCode::Unsupported),
+        Some(0) => {
+            fail("fonts", "no fonts are installed: programs draw no text", FIX, ErrorCode::Unsupported)
+        }
         Some(n) => pass("fonts", format!("{n} font faces")),
         None => warn("fonts", "fc-list is missing or does not answer: cannot tell about fonts", FIX),
     };
@@ -238,7 +249,8 @@ fn fonts() -> [Check; 2] {
 }
 
 fn browser() -> Check {
-    let known = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "firefox", "firefox-esr"];
+    let known =
+        ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "firefox", "firefox-esr"];
     match known.iter().find(|b| process::find_program(b).is_some()) {
         Some(name) => pass("browser", format!("{name} is installed")),
         None => warn("browser", "no browser is installed", "apt install chromium"),
@@ -255,7 +267,8 @@ impl Capabilities for X11Capabilities {
             self.input(),
             self.manager(),
             self.ax(&each(), true),
-            self.clipboard(&each()),
+            // Longer than a clipboard owner's own limit, so that a silent one is told as such.
+            self.clipboard(&scope.within(2 * EACH)),
             self.notifications(&each()),
             fonts,
             cjk,

@@ -63,7 +63,13 @@ impl X11Session {
             const NAME: &str = "org.freedesktop.login1";
             let manager = "org.freedesktop.login1.Manager";
             let path: zbus::zvariant::OwnedObjectPath = conn
-                .call_method(Some(NAME), "/org/freedesktop/login1", Some(manager), "GetSession", &id.as_str())?
+                .call_method(
+                    Some(NAME),
+                    "/org/freedesktop/login1",
+                    Some(manager),
+                    "GetSession",
+                    &id.as_str(),
+                )?
                 .body()
                 .deserialize()?;
             let question = ("org.freedesktop.login1.Session", "LockedHint");
@@ -123,7 +129,8 @@ impl Session for X11Session {
         Ok(SystemInfo {
             os: os_name(),
             arch: std::env::consts::ARCH.into(),
-            cpus: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+            cpus: std::thread::available_parallelism()
+                .map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
             memory_total,
             memory_free,
             displays,
@@ -135,7 +142,8 @@ impl Session for X11Session {
 
 /// Name and version from os-release, with the kernel's release.
 fn os_name() -> String {
-    let text = ["/etc/os-release", "/usr/lib/os-release"].iter().find_map(|p| std::fs::read_to_string(p).ok());
+    let text =
+        ["/etc/os-release", "/usr/lib/os-release"].iter().find_map(|p| std::fs::read_to_string(p).ok());
     let uname = rustix::system::uname();
     let kernel = format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy());
     match text.as_deref().and_then(pretty_name) {

@@ -25,24 +25,36 @@ const NOTIFIER: &str = "/usr/bin/dunst";
 
 #[test]
 fn x11_conforms() {
+    conforms("x11_conforms", &deskhand_desk::Options::default().size(1280, 1024), "");
+}
+
+/// Odd sizes, so that a wrong stride or offset shows.
+#[test]
+fn two_monitors_conform() {
+    let options = deskhand_desk::Options::default().size(1281, 1025).second(801, 603);
+    conforms("two_monitors_conform", &options, "screen:");
+}
+
+/// Runs the cases whose name contains `filter` on a desk of its own.
+fn conforms(test: &str, options: &deskhand_desk::Options, filter: &str) {
     if let Some(dir) = std::env::var_os(ON_DESK) {
-        on_desk(Path::new(&dir));
+        on_desk(Path::new(&dir), filter);
         return;
     }
-    let desk = LiveDesk::with(&deskhand_desk::Options::default().size(1280, 1024)).unwrap();
+    let desk = LiveDesk::with(options).unwrap();
     desk.install_form().unwrap();
     if Path::new(NOTIFIER).exists() {
         desk.spawn(NOTIFIER, &[]).unwrap();
     }
-    let status = desk.run_self("x11_conforms", ON_DESK).unwrap();
+    let status = desk.run_self(test, ON_DESK).unwrap();
     assert!(status.success(), "X11 does not conform (see above): {status}");
 }
 
 /// In the child, on the desk.
-fn on_desk(dir: &Path) {
+fn on_desk(dir: &Path, filter: &str) {
     let desktop = connect(&Options::default());
     let stage = X11Stage { desktop, script: dir.join("form.py") };
-    let filter = std::env::var("CONFORMANCE").unwrap_or_default();
+    let filter = std::env::var("CONFORMANCE").unwrap_or_else(|_| filter.to_owned());
     let report = run(&stage, &suite(), &filter);
     assert!(!report.cases.is_empty(), "no case has {filter:?} in its name");
     assert_eq!(report.failures(), [], "X11 does not conform");

@@ -41,10 +41,10 @@ impl Aim {
 
     /// An error when a modal dialog, its state or its place keeps it from being acted on.
     pub(crate) fn check_actionable(&self, ctx: &Ctx<'_>) -> Result<()> {
-        if let Some(window) = &self.window {
-            if let Some(modal) = blocking_modal(window, &ctx.desktop.windows.list()?) {
-                return Err(modal_blocking(window, modal));
-            }
+        if let Some(window) = &self.window
+            && let Some(modal) = blocking_modal(window, &ctx.desktop.windows.list()?)
+        {
+            return Err(modal_blocking(window, modal));
         }
         if !self.element.states.enabled {
             return Err(not_actionable(&self.words(), "disabled"));
@@ -66,7 +66,11 @@ impl Aim {
         if hidden {
             // Scrolled out of sight: ask the application to bring it in, once.
             let _ = ctx.desktop.elements.act(self.handle(), &ElementAction::ScrollTo, &ctx.scope.within(Duration::from_secs(1)));
-            rect = ctx.desktop.elements.read(self.handle(), ctx.scope)?.rect.filter(|r| !r.is_empty());
+            let now = ctx.desktop.elements.read(self.handle(), ctx.scope)?;
+            if !now.states.showing {
+                return Err(not_actionable(&words, "it does not show"));
+            }
+            rect = now.rect.filter(|r| !r.is_empty());
         }
         let rect = rect.ok_or_else(|| not_actionable(&words, "it has no place on the screen"))?;
         let point = rect.center();
@@ -225,6 +229,14 @@ pub(crate) fn find(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool, limit
     Ok(Found { snapshot, candidates, near_misses, chosen, total: hits.len() })
 }
 
+/// The window with the focus; none also where there is no window manager to ask.
+pub(crate) fn in_front(ctx: &Ctx<'_>) -> Result<Option<Window>> {
+    match ctx.desktop.windows.active() {
+        Err(deskhand_platform::PlatformError::Unsupported { .. }) => Ok(None),
+        other => Ok(other?),
+    }
+}
+
 /// Where a reading starts for this route.
 pub(crate) fn root(ctx: &Ctx<'_>) -> Result<Root> {
     if let Some(window) = &ctx.route.window {
@@ -235,10 +247,7 @@ pub(crate) fn root(ctx: &Ctx<'_>) -> Result<Root> {
     if let Some(pid) = ctx.route.pid {
         return Ok(Root::App(pid));
     }
-    match ctx.desktop.windows.active()?.and_then(|w| w.pid) {
-        Some(pid) => Ok(Root::App(pid)),
-        None => Ok(Root::Desktop),
-    }
+    Ok(in_front(ctx)?.and_then(|w| w.pid).map_or(Root::Desktop, Root::App))
 }
 
 pub(crate) fn read(ctx: &Ctx<'_>, root: Root, visible_only: bool) -> Result<Tree> {
@@ -302,6 +311,9 @@ pub(crate) fn check_fresh(ctx: &Ctx<'_>, reference: &ElementRef) -> Result<(Elem
         return Err(stale("has changed since the snapshot"));
     }
     let element = now.nodes.into_iter().next().map(|n| n.element).ok_or_else(|| stale("is gone"))?;
+    if node.element.states.showing && !element.states.showing {
+        return Err(stale("does not show any more"));
+    }
     Ok((element, top_of(&snapshot.tree, index)))
 }
 

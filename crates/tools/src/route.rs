@@ -210,12 +210,12 @@ pub(crate) fn same_app(a: &str, b: &str) -> bool {
 }
 
 fn no_window(route: &Route, all: &[Window], desktop: &Desktop) -> Error {
-    if let Some(pid) = route.app.as_ref().and_then(|a| a.pid) {
-        if !desktop.apps.running().is_ok_and(|apps| apps.iter().any(|a| a.pid == pid)) {
-            return Error::new(ErrorCode::AppNotFound, format!("route.app.pid is {pid}; no such application runs"))
-                .detail("field", "route.app.pid")
-                .detail("windows", windows_json(all));
-        }
+    if let Some(pid) = route.app.as_ref().and_then(|a| a.pid)
+        && !desktop.apps.running().is_ok_and(|apps| apps.iter().any(|a| a.pid == pid))
+    {
+        return Error::new(ErrorCode::AppNotFound, format!("route.app.pid is {pid}; no such application runs"))
+            .detail("field", "route.app.pid")
+            .detail("windows", windows_json(all));
     }
     let what = serde_json::to_string(route).unwrap_or_default();
     Error::new(ErrorCode::WindowNotFound, format!("no window fits the route {what}")).detail("windows", windows_json(all))

@@ -22,8 +22,11 @@ pub(crate) fn page(root: &Path) -> Result<String, Box<dyn std::error::Error>> {
     Ok(out)
 }
 
-/// Builds the program and asks cargo where it is.
+/// `DESKHAND_BIN`, else builds the program and asks cargo where it is.
 fn build(root: &Path) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    if let Some(program) = std::env::var_os("DESKHAND_BIN") {
+        return Ok(PathBuf::from(program));
+    }
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let out = Command::new(cargo)
         .current_dir(root)

@@ -84,13 +84,7 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     }
     if failed {
         let error: Error = connect::read("call", outcome["error"].clone())?;
-        // With --json the outcome on standard output says it all, except how to go on.
-        if !ctx.json {
-            fail::tell_people(ctx, &error);
-        }
-        if error.code == ErrorCode::ConfirmRequired {
-            tell_phrase(ctx, args, &request, &error);
-        }
+        tell_failure(ctx, args, &request, error);
         return Ok(FAILED);
     }
     if !ctx.json {
@@ -205,9 +199,19 @@ fn tell_result(ctx: &Ctx, outcome: &mut Value) -> Result<(), Fail> {
     Ok(())
 }
 
-/// How to confirm: the phrase, and the line to type.
-fn tell_phrase(ctx: &Ctx, args: &Args, request: &CallRequest, error: &Error) {
-    let Some(phrase) = phrase(error) else { return };
+/// Why it failed; with --json the outcome on standard output has said it already. Then how to
+/// confirm it, if that is what it wants: the phrase, and the line to type.
+fn tell_failure(ctx: &Ctx, args: &Args, request: &CallRequest, mut error: Error) {
+    let phrase = phrase(&error).filter(|_| error.code == ErrorCode::ConfirmRequired).map(str::to_owned);
+    if phrase.is_some() {
+        // Told below, in words for people.
+        error.hint.clear();
+        error.details.clear();
+    }
+    if !ctx.json {
+        fail::tell_people(ctx, &error);
+    }
+    let Some(phrase) = phrase.as_deref() else { return };
     ctx.note(&ctx.lang.confirm_needed(ctx.err.bold(phrase)));
     ctx.note(&format!("{}\n  {}", ctx.lang.confirm_command(), again(args, request, phrase)));
 }

@@ -18,7 +18,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut visible(crate::app::command()), "deskhand", &mut script);
+    clap_complete::generate(args.shell, &mut visible(&crate::app::command()), "deskhand", &mut script);
     let script = String::from_utf8(script)
         .map_err(|error| Fail::Failed(deskhand_protocol::Error::new(deskhand_protocol::ErrorCode::Internal, error.to_string())))?;
     if ctx.json {
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
 }
 
 /// Without the commands only Deskhand itself types: scripts are offered what people type.
-pub(crate) fn visible(command: clap::Command) -> clap::Command {
+pub(crate) fn visible(command: &clap::Command) -> clap::Command {
     let subcommands: Vec<clap::Command> =
         command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
     let mut rebuilt = clap::Command::new("deskhand")

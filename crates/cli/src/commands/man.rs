@@ -18,7 +18,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
-    let mut root = visible(crate::app::command()).disable_help_subcommand(true);
+    let mut root = visible(&crate::app::command()).disable_help_subcommand(true);
     root.build();
     let Some(dir) = &args.output else {
         let text = page(root)?;

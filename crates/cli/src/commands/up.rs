@@ -7,7 +7,7 @@ use clap::ArgAction;
 use clap::builder::FalseyValueParser;
 use deskhand_config::Home;
 use deskhand_desk::{Options, parse_size};
-use deskhand_protocol::{ErrorCode, HostStatus, Size};
+use deskhand_protocol::{CheckStatus, ErrorCode, HostStatus, Light, Size};
 use serde_json::{Value, json};
 
 use crate::connect;
@@ -81,8 +81,14 @@ fn tell(home: &Home, status: &HostStatus, desk: Option<&Options>, log: Option<&P
     if let (Some(options), Some(name)) = (desk, serve::desk_of(home, status)) {
         ctx.line(&ctx.lang.up_desk(name, format!("{}x{}", options.size.width, options.size.height)))?;
     }
+    for check in status.checks.iter().filter(|check| check.status != CheckStatus::Pass) {
+        ctx.line(&format!("  {}: {}", ctx.out.yellow(&check.id), check.summary))?;
+    }
+    if status.light != Light::Green {
+        ctx.line(&ctx.lang.up_limited())?;
+    }
     if let Some(log) = log {
-        ctx.line(&ctx.err.dim(&ctx.lang.up_log(log.display())))?;
+        ctx.line(&ctx.out.dim(&ctx.lang.up_log(log.display())))?;
     }
     Ok(())
 }

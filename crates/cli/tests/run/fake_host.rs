@@ -235,8 +235,6 @@ fn a_phrase_is_shown_typed_or_fetched() {
     assert_eq!((ran.code, ran.out.as_str()), (1, ""));
     expect![[r#"
         error: act must be confirmed (DESKTOP_CONFIRM_REQUIRED)
-          hint: send the same call again with confirm set to details.phrase
-          phrase: yes it's mine
         This acts on the desktop. To confirm it: yes it's mine
         type it again like this:
           deskhand call act '{"x":1}' --project 'my app' --confirm 'yes it'\''s mine'

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(crate) const SCENE: &str = r##"
 display 0 1000x800 primary
 window "Login" pid=7 app="login" at=100,100 size=400x300 focused
-  edit #user "User" value="" at=120,140 size=200x24
+  edit #user "User" value="" at=120,140 size=200x24 focused
   password #pw "Password" value="hunter2" at=120,170 size=200x24
   button #ok "OK" at=120,200 size=80x24 -> set #user "done"
   button #dead "Dead" at=220,200 size=80x24 noop

@@ -79,7 +79,8 @@ fn collect(root: &Path, folder: &Path, depth: usize, seen: &mut HashSet<String>,
         if path.extension().is_none_or(|e| e != "desktop") {
             continue;
         }
-        let id = path.strip_prefix(root).unwrap_or(&path).with_extension("").to_string_lossy().replace('/', "-");
+        let id =
+            path.strip_prefix(root).unwrap_or(&path).with_extension("").to_string_lossy().replace('/', "-");
         // A file of the same id in a more important folder wins, even when it only hides.
         if !seen.insert(id.clone()) {
             continue;

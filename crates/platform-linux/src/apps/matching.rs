@@ -24,6 +24,9 @@ pub(super) fn find<'e>(entries: &'e [Entry], name: &str) -> Option<Found<'e>> {
     if name.starts_with('/') {
         return process::find_program(name).map(Found::Program);
     }
+    if name.contains('/') {
+        return None; // A path that depends on where we are means nothing to the caller.
+    }
     let want = name.strip_suffix(".desktop").unwrap_or(name);
     let exact = |e: &&Entry| e.id.eq_ignore_ascii_case(want);
     let program = |e: &&Entry| e.program().eq_ignore_ascii_case(want);
@@ -43,9 +46,7 @@ pub(super) fn find<'e>(entries: &'e [Entry], name: &str) -> Option<Found<'e>> {
     if let Some(entry) = entry {
         return Some(Found::Entry(entry));
     }
-    if !want.contains('/')
-        && let Some(path) = process::find_program(want)
-    {
+    if let Some(path) = process::find_program(want) {
         return Some(Found::Program(path));
     }
     if key.chars().count() < 3 && key.is_ascii() {

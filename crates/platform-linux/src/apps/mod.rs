@@ -7,9 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{
-    App, Apps, InstalledApp, Launched, PlatformError, Result, Scope, Window, WindowId,
-};
+use deskhand_platform::{App, Apps, InstalledApp, Launched, PlatformError, Result, Scope, Window, WindowId};
 
 use self::entries::{Entry, file_name};
 use self::matching::{Found, find, near};
@@ -75,7 +73,9 @@ impl X11Apps {
                 {
                     return Err(PlatformError::Unsupported {
                         what: "starting the program".into(),
-                        why: format!("it ended at once with exit code {code}; start it in a terminal to see why"),
+                        why: format!(
+                            "it ended at once with exit code {code}; start it in a terminal to see why"
+                        ),
                     });
                 }
             }
@@ -131,7 +131,7 @@ impl Apps for X11Apps {
                 other_names: e.other_names,
             })
             .collect();
-        apps.sort_by(|a, b| a.name.to_lowercase().cmp(&b.name.to_lowercase()));
+        apps.sort_by_key(|a| a.name.to_lowercase());
         Ok(apps)
     }
 
@@ -175,7 +175,8 @@ impl Apps for X11Apps {
             }
             None => {
                 let near = near(&entries, name);
-                let hint = if near.is_empty() { String::new() } else { format!(" (near: {})", near.join(", ")) };
+                let hint =
+                    if near.is_empty() { String::new() } else { format!(" (near: {})", near.join(", ")) };
                 return Err(PlatformError::AppNotFound { what: format!("called {name:?}{hint}") });
             }
         };

@@ -6,10 +6,11 @@ mod reader;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use deskhand_platform::{Clipboard, PlatformError, Result, SavedClipboard, Scope};
+use x11rb::protocol::xproto::ConnectionExt as _;
 
-use self::owner::Owner;
+use self::owner::{Items, Owner};
 use self::reader::Reader;
-use crate::x11::Link;
+use crate::x11::{Link, Reply};
 
 /// Formats kept by `save`.
 const FORMATS: usize = 16;
@@ -56,10 +57,18 @@ impl X11Clipboard {
         }
     }
 
-    /// Our own contents while we own the clipboard.
-    fn own_items(&self) -> Option<Arc<Vec<(String, Vec<u8>)>>> {
-        let slot = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.as_ref().filter(|o| o.alive()).and_then(Owner::items)
+    /// Our own contents while we own the clipboard. The server is asked: our thread may not have heard
+    /// yet that another program took it.
+    fn own_items(&self) -> Result<Option<Items>> {
+        let ours = {
+            let slot = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
+            slot.as_ref().filter(|o| o.alive()).and_then(|o| o.items().map(|items| (o.window(), items)))
+        };
+        let Some((window, items)) = ours else { return Ok(None) };
+        self.link.with(|conn| {
+            let owner = conn.x.get_selection_owner(conn.atoms.CLIPBOARD).wait("reading the clipboard")?.owner;
+            Ok((owner == window).then_some(items))
+        })
     }
 
     fn reader(&self, scope: &Scope) -> Result<Reader> {
@@ -69,7 +78,7 @@ impl X11Clipboard {
 
     /// Who owns the clipboard and whether it answers, for the report of what works.
     pub(crate) fn probe(&self, scope: &Scope) -> Result<Option<Vec<String>>> {
-        if self.own_items().is_some() {
+        if self.own_items()?.is_some() {
             return self.formats(scope).map(Some);
         }
         let reader = self.reader(scope)?;
@@ -90,7 +99,7 @@ fn decode(format: &str, bytes: &[u8]) -> String {
 impl Clipboard for X11Clipboard {
     fn formats(&self, scope: &Scope) -> Result<Vec<String>> {
         scope.check("reading the clipboard")?;
-        if let Some(items) = self.own_items() {
+        if let Some(items) = self.own_items()? {
             return Ok(items.iter().map(|(f, _)| f.clone()).collect());
         }
         self.reader(scope)?.targets(scope)
@@ -98,7 +107,7 @@ impl Clipboard for X11Clipboard {
 
     fn read_text(&self, scope: &Scope) -> Result<Option<String>> {
         scope.check("reading the clipboard")?;
-        if let Some(items) = self.own_items() {
+        if let Some(items) = self.own_items()? {
             let best = TEXT.iter().find_map(|t| items.iter().find(|(f, _)| f == t));
             return Ok(best.map(|(f, bytes)| decode(f, bytes)));
         }
@@ -130,12 +139,15 @@ impl Clipboard for X11Clipboard {
             });
         }
         let utf8 = text.as_bytes().to_vec();
-        let mut items: Vec<(String, Vec<u8>)> = ["UTF8_STRING", "text/plain;charset=utf-8", "TEXT", "text/plain"]
-            .iter()
-            .map(|f| ((*f).to_owned(), utf8.clone()))
-            .collect();
+        let mut items: Vec<(String, Vec<u8>)> =
+            ["UTF8_STRING", "text/plain;charset=utf-8", "TEXT", "text/plain"]
+                .iter()
+                .map(|f| ((*f).to_owned(), utf8.clone()))
+                .collect();
         // STRING is Latin-1; offered only when it can carry the text.
-        if let Some(latin) = text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>() {
+        if let Some(latin) =
+            text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>()
+        {
             items.push(("STRING".into(), latin));
         }
         self.put(items)
@@ -143,7 +155,7 @@ impl Clipboard for X11Clipboard {
 
     fn save(&self, scope: &Scope) -> Result<SavedClipboard> {
         scope.check("saving the clipboard")?;
-        if let Some(items) = self.own_items() {
+        if let Some(items) = self.own_items()? {
             return Ok(SavedClipboard { items: items.to_vec() });
         }
         let reader = self.reader(scope)?;

@@ -29,7 +29,8 @@ const STALLED: Duration = Duration::from_secs(20);
 /// Longest wait for the thread's answer.
 const ANSWER: Duration = Duration::from_secs(5);
 
-type Items = Arc<Vec<(String, Vec<u8>)>>;
+/// Formats and their bytes.
+pub(super) type Items = Arc<Vec<(String, Vec<u8>)>>;
 
 enum Order {
     Own(Items, mpsc::Sender<Result<()>>),
@@ -48,6 +49,7 @@ pub(super) struct Owner {
     shared: Arc<Shared>,
     orders: mpsc::Sender<Order>,
     wake: OwnedFd,
+    window: Window,
 }
 
 impl Owner {
@@ -74,8 +76,15 @@ impl Owner {
             .map_err(|e| PlatformError::other(DOING, std::io::Error::from(e)))?;
         let (orders, receive) = mpsc::channel();
         let shared = Arc::new(Shared::default());
-        let mut thread =
-            Thread { conn, window, woken, orders: receive, shared: Arc::clone(&shared), since: 0, transfers: Vec::new() };
+        let mut thread = Thread {
+            conn,
+            window,
+            woken,
+            orders: receive,
+            shared: Arc::clone(&shared),
+            since: 0,
+            transfers: Vec::new(),
+        };
         std::thread::Builder::new()
             .name("clipboard".into())
             .stack_size(128 * 1024)
@@ -85,11 +94,16 @@ impl Owner {
                 *thread.shared.items.lock().unwrap_or_else(PoisonError::into_inner) = None;
             })
             .map_err(|e| PlatformError::other(DOING, e))?;
-        Ok(Self { shared, orders, wake })
+        Ok(Self { shared, orders, wake, window })
     }
 
     pub(super) fn alive(&self) -> bool {
         !self.shared.dead.load(Ordering::SeqCst)
+    }
+
+    /// The window that owns the clipboard for us.
+    pub(super) fn window(&self) -> Window {
+        self.window
     }
 
     pub(super) fn times_read(&self) -> u64 {
@@ -230,7 +244,10 @@ impl Thread {
     fn disown(&mut self) -> Result<()> {
         let held = self.items().take().is_some();
         if held {
-            self.conn.x.set_selection_owner(x11rb::NONE, self.conn.atoms.CLIPBOARD, self.since).wait(DOING)?;
+            self.conn
+                .x
+                .set_selection_owner(x11rb::NONE, self.conn.atoms.CLIPBOARD, self.since)
+                .wait(DOING)?;
         }
         Ok(())
     }
@@ -341,8 +358,11 @@ impl Thread {
         let end = (t.at + PIECE).min(bytes.len());
         let piece = &bytes[t.at..end];
         let last = piece.is_empty();
-        let sent =
-            self.conn.x.change_property8(PropMode::REPLACE, window, property, t.kind, piece).wait_opt(DOING)?;
+        let sent = self
+            .conn
+            .x
+            .change_property8(PropMode::REPLACE, window, property, t.kind, piece)
+            .wait_opt(DOING)?;
         t.at = end;
         t.moved = Instant::now();
         if last || sent.is_none() {

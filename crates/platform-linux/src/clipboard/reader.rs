@@ -101,7 +101,9 @@ impl Reader {
         let mut out = Vec::new();
         loop {
             match self.next(scope)? {
-                Event::PropertyNotify(e) if e.atom == a._DESKHAND_CLIPBOARD && e.state == Property::NEW_VALUE => {
+                Event::PropertyNotify(e)
+                    if e.atom == a._DESKHAND_CLIPBOARD && e.state == Property::NEW_VALUE =>
+                {
                     let piece = self.take(most)?.value;
                     if piece.is_empty() {
                         return Ok(Some(out));

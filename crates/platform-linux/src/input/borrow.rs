@@ -85,7 +85,13 @@ impl Borrowed {
             std::iter::once(std::process::id()).chain(self.slots.iter().map(|s| u32::from(s.code))).collect();
         let fail = |e| PlatformError::display(DOING, e);
         conn.x
-            .change_property32(PropMode::REPLACE, conn.root, conn.atoms._DESKHAND_KEYS, AtomEnum::CARDINAL, &codes)
+            .change_property32(
+                PropMode::REPLACE,
+                conn.root,
+                conn.atoms._DESKHAND_KEYS,
+                AtomEnum::CARDINAL,
+                &codes,
+            )
             .map_err(fail)?;
         for (&i, &symbol) in free.iter().zip(&new) {
             let slot = &mut self.slots[i];

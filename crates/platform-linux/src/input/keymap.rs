@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use deskhand_platform::{PlatformError, Result};
 use x11rb::connection::Connection;
-use x11rb::protocol::xkb::{self, ConnectionExt as _, EventType, KeySymMap, KeyType, MapPart, SelectEventsAux};
+use x11rb::protocol::xkb::{
+    self, ConnectionExt as _, EventType, KeySymMap, KeyType, MapPart, SelectEventsAux,
+};
 use x11rb::protocol::xproto::ConnectionExt as _;
 use xkeysym::Keysym;
 
@@ -160,10 +162,9 @@ impl Keymap {
             }
         }
         best.or_else(|| {
-            self.codes().find(|(code, _)| self.first_syms(*code).any(|s| s == sym)).map(|(code, _)| Stroke {
-                code,
-                mods: 0,
-            })
+            self.codes()
+                .find(|(code, _)| self.first_syms(*code).any(|s| s == sym))
+                .map(|(code, _)| Stroke { code, mods: 0 })
         })
     }
 
@@ -189,10 +190,7 @@ impl Keymap {
     fn reach(&self, kind: &KeyType, level: u8, locked: u8) -> Option<u8> {
         let eval = |mods: u8| {
             let mods = mods & u16::from(kind.mods_mask) as u8;
-            kind.map
-                .iter()
-                .find(|e| e.active && u16::from(e.mods_mask) as u8 == mods)
-                .map_or(0, |e| e.level)
+            kind.map.iter().find(|e| e.active && u16::from(e.mods_mask) as u8 == mods).map_or(0, |e| e.level)
         };
         std::iter::once(0)
             .chain(kind.map.iter().filter(|e| e.active).map(|e| u16::from(e.mods_mask) as u8))

@@ -64,7 +64,12 @@ impl X11Input {
     /// `link` should be its own: it hears about keyboard changes.
     pub(crate) fn new(link: Arc<Link>, displays: Arc<Displays>) -> Self {
         let known = Known { conn: 0, keymap: None, watching: false, layout: None };
-        Self { link, displays, state: Mutex::new(State { held: Vec::new(), known }), typing: Mutex::default() }
+        Self {
+            link,
+            displays,
+            state: Mutex::new(State { held: Vec::new(), known }),
+            typing: Mutex::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -80,7 +80,10 @@ fn plan(keymap: &Keymap, text: &str, group: u8, locked: u8) -> Result<Vec<Step>>
             c if c.is_control() => {
                 return Err(PlatformError::Invalid {
                     field: "text".into(),
-                    why: format!("character {at} is U+{:04X}, a control character; press it as a key", u32::from(c)),
+                    why: format!(
+                        "character {at} is U+{:04X}, a control character; press it as a key",
+                        u32::from(c)
+                    ),
                 });
             }
             c => direct.get(&c).copied().map_or(Step::Borrow(symbol(c)), Step::Stroke),

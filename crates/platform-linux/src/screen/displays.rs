@@ -39,9 +39,8 @@ impl Layout {
 
     /// The display with most of a physical rectangle (the first when none has any).
     pub(crate) fn with_most_of(&self, rect: &Rect) -> u32 {
-        let shared = |m: &Monitor| {
-            m.physical.intersect(rect).map_or(0, |r| i64::from(r.width) * i64::from(r.height))
-        };
+        let shared =
+            |m: &Monitor| m.physical.intersect(rect).map_or(0, |r| i64::from(r.width) * i64::from(r.height));
         let mut best = (0, 0);
         for m in &self.monitors {
             if shared(m) > best.0 {
@@ -78,12 +77,8 @@ impl Displays {
         let monitors = monitors.unwrap_or_default();
         let names: Vec<_> = monitors.iter().map(|m| conn.x.get_atom_name(m.name)).collect();
         for (monitor, name) in monitors.iter().zip(names) {
-            let rect = Rect::new(
-                monitor.x.into(),
-                monitor.y.into(),
-                monitor.width.into(),
-                monitor.height.into(),
-            );
+            let rect =
+                Rect::new(monitor.x.into(), monitor.y.into(), monitor.width.into(), monitor.height.into());
             let name = name
                 .wait_opt(DOING)?
                 .map_or_else(String::new, |n| String::from_utf8_lossy(&n.name).into_owned());

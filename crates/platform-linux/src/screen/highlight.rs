@@ -88,7 +88,15 @@ impl Highlights {
                     &look,
                 )?;
                 if through {
-                    conn.x.shape_rectangles(SO::SET, SK::INPUT, ClipOrdering::UNSORTED, *window, 0, 0, &[])?;
+                    conn.x.shape_rectangles(
+                        SO::SET,
+                        SK::INPUT,
+                        ClipOrdering::UNSORTED,
+                        *window,
+                        0,
+                        0,
+                        &[],
+                    )?;
                 }
                 conn.x.map_window(*window)?;
                 conn.x.configure_window(*window, &ConfigureWindowAux::new().stack_mode(StackMode::ABOVE))?;

@@ -8,7 +8,9 @@ mod shm;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Area, Change, Display, Frame, Highlight, Mark, PlatformError, Result, Scope, Screen};
+use deskhand_platform::{
+    Area, Change, Display, Frame, Highlight, Mark, PlatformError, Result, Scope, Screen,
+};
 use deskhand_protocol::{Rect, Size};
 
 use self::damage::Changes;
@@ -87,11 +89,11 @@ impl X11Screen {
                     }
                 })
             }
-            Area::Region(rect) => layout.scale.up(rect).intersect(&desktop).ok_or_else(|| {
-                PlatformError::OutOfRange {
+            Area::Region(rect) => {
+                layout.scale.up(rect).intersect(&desktop).ok_or_else(|| PlatformError::OutOfRange {
                     what: format!("region {},{} {}×{}", rect.x, rect.y, rect.width, rect.height),
-                }
-            }),
+                })
+            }
             Area::Window(id) => {
                 let bounds = windows::physical_bounds(conn, id)?
                     .ok_or_else(|| PlatformError::WindowNotFound { what: format!("with id {}", id.0) })?;
@@ -163,9 +165,8 @@ impl Drop for X11Screen {
 
 impl Screen for X11Screen {
     fn displays(&self) -> Result<Vec<Display>> {
-        self.link.with(|conn| {
-            Ok(self.displays.layout(conn)?.monitors.into_iter().map(|m| m.display).collect())
-        })
+        self.link
+            .with(|conn| Ok(self.displays.layout(conn)?.monitors.into_iter().map(|m| m.display).collect()))
     }
 
     fn capture(&self, area: Area, scope: &Scope) -> Result<Frame> {

@@ -107,8 +107,7 @@ impl Grabber {
                 segment.copy_to(len.min(reply.size as usize), out);
             }
             None => {
-                let reply =
-                    conn.x.get_image(ImageFormat::Z_PIXMAP, conn.root, x, y, w, h, !0).wait(DOING)?;
+                let reply = conn.x.get_image(ImageFormat::Z_PIXMAP, conn.root, x, y, w, h, !0).wait(DOING)?;
                 *out = reply.data;
             }
         }

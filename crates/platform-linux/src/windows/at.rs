@@ -25,7 +25,8 @@ pub(super) fn at(conn: &Conn, point: Point, layout: &Layout) -> Result<Option<Wi
     for (id, geometry, attributes) in questions {
         let (Some(g), Some(a)) = (geometry.wait_opt(DOING)?, attributes.wait_opt(DOING)?) else { continue };
         let border = 2 * i32::from(g.border_width);
-        let rect = Rect::new(g.x.into(), g.y.into(), i32::from(g.width) + border, i32::from(g.height) + border);
+        let rect =
+            Rect::new(g.x.into(), g.y.into(), i32::from(g.width) + border, i32::from(g.height) + border);
         if a.map_state == MapState::VIEWABLE && a.class == WindowClass::INPUT_OUTPUT && rect.contains(point) {
             under.push((id, rect));
         }
@@ -46,7 +47,11 @@ pub(super) fn at(conn: &Conn, point: Point, layout: &Layout) -> Result<Option<Wi
         }
         let client = if managed.is_empty() { None } else { client_below(conn, id, &managed)? };
         let Some(window) = read::read(conn, &[client.unwrap_or(id)], active, layout)?.pop() else { continue };
-        return Ok(Some(if client.is_some() { window } else { unmanaged(conn, window, &managed, active, layout)? }));
+        return Ok(Some(if client.is_some() {
+            window
+        } else {
+            unmanaged(conn, window, &managed, active, layout)?
+        }));
     }
     Ok(None)
 }

@@ -164,9 +164,7 @@ pub(super) fn change(conn: &Conn, id: XWindow, change: WindowChange, scope: &Sco
             if large {
                 set_state(conn, id, false, vert, horz, DOING)?;
                 set_state(conn, id, false, a._NET_WM_STATE_FULLSCREEN, 0, DOING)?;
-                until(scope, DOING, || {
-                    Ok(!has(vert)? && !has(horz)? && !has(a._NET_WM_STATE_FULLSCREEN)?)
-                })?;
+                until(scope, DOING, || Ok(!has(vert)? && !has(horz)? && !has(a._NET_WM_STATE_FULLSCREEN)?))?;
                 settle(conn, id, None, scope)?;
             }
             Ok(())
@@ -213,8 +211,12 @@ fn move_resize(conn: &Conn, id: XWindow, asked: [Option<i32>; 4], scope: &Scope)
     let scale = conn.scale();
     let old = before.bounds();
     let up = |v: Option<i32>, old: i32| v.map_or(old, |v| v.saturating_mul(scale.0));
-    let target =
-        Rect::new(up(asked[0], old.x), up(asked[1], old.y), up(asked[2], old.width), up(asked[3], old.height));
+    let target = Rect::new(
+        up(asked[0], old.x),
+        up(asked[1], old.y),
+        up(asked[2], old.width),
+        up(asked[3], old.height),
+    );
     if target == old {
         return Ok(());
     }

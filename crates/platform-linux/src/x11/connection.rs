@@ -13,8 +13,8 @@ use x11rb::reexports::x11rb_protocol::{parse_display::parse_display, xauth::get_
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::x11_utils::TryParse;
 
-use super::stream::{TimedStream, hung_up};
 use super::Scale;
+use super::stream::{TimedStream, hung_up};
 
 x11rb::atom_manager! {
     /// The names we use, looked up once per connection.
@@ -50,6 +50,10 @@ impl Conn {
         const DOING: &str = "connecting";
         let connect = || -> Result<(Raw, usize), ConnectError> {
             let parsed = parse_display(display)?;
+            // x11rb adds 6000 to it for TCP and does not look whether that fits.
+            if parsed.display > u16::MAX - 6000 {
+                return Err(ConnectError::UnknownError);
+            }
             let screen = usize::from(parsed.screen);
             let mut last = None;
             for address in parsed.connect_instruction() {

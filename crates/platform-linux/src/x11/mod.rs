@@ -5,5 +5,5 @@ mod scale;
 mod stream;
 
 pub(crate) use connection::{Atoms, Conn, Link, Raw, Reply};
-pub(crate) use stream::{hung_up, wait as stream_wait};
 pub(crate) use scale::Scale;
+pub(crate) use stream::{hung_up, wait as stream_wait};

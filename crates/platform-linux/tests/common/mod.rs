@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use deskhand_platform::{Desktop, Scope};
 use deskhand_platform_linux::{Options, connect};
+use x11rb::connection::Connection;
+use x11rb::protocol::xproto::{ConnectionExt, CreateWindowAux, WindowClass};
 
 /// A generous end to every wait: only a hang reaches it.
 pub const LONG: Duration = Duration::from_secs(30);
@@ -63,8 +65,29 @@ impl Xvfb {
         command.args(["--config-file", config, "--sm-disable"]).env("DISPLAY", &x.display);
         x.manager = Some(Running::start(command.stdout(Stdio::null())));
         let desktop = x.desktop();
-        eventually("openbox to manage the display", || desktop.windows.list().is_ok());
+        eventually("openbox to start", || desktop.windows.list().is_ok());
+        x.wait_until_managing(&desktop);
         x
+    }
+
+    /// openbox names itself before it listens: a window mapped in between is never managed. So map one
+    /// of our own again and again until it is.
+    fn wait_until_managing(&self, desktop: &Desktop) {
+        let (conn, screen) = x11rb::connect(Some(&self.display)).expect("connect");
+        let root = conn.setup().roots[screen].root;
+        let window = conn.generate_id().expect("an id");
+        let look = CreateWindowAux::new();
+        conn.create_window(0, window, root, 0, 0, 9, 9, 0, WindowClass::INPUT_OUTPUT, 0, &look)
+            .expect("create");
+        eventually("openbox to manage windows", || {
+            conn.unmap_window(window).expect("unmap");
+            conn.map_window(window).expect("map");
+            conn.flush().expect("flush");
+            std::thread::sleep(Duration::from_millis(20));
+            !desktop.windows.list().expect("a list").is_empty()
+        });
+        drop(conn);
+        eventually("the display to be empty", || desktop.windows.list().expect("a list").is_empty());
     }
 
     pub fn desktop(&self) -> Desktop {

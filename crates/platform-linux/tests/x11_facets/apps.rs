@@ -33,7 +33,8 @@ fn a_frozen_program_is_killed_with_its_children() {
     let args = ["-e", "sh", "-c", script].map(str::to_owned);
     let started = desktop.apps.launch("/usr/bin/xterm", &args, &scope()).unwrap();
     let pid = rustix::process::Pid::from_raw(started.pid as i32).unwrap();
-    let children = || std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", started.pid)).unwrap_or_default();
+    let children =
+        || std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", started.pid)).unwrap_or_default();
     eventually("the shell inside", || !children().trim().is_empty());
     let child: u32 = children().trim().parse().unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
@@ -62,7 +63,8 @@ fn what_cannot_be_started_says_why() {
     assert_eq!(desktop.apps.close(1, true, &scope()).unwrap_err().code(), ErrorCode::InvalidInput);
     assert_eq!(desktop.apps.close(u32::MAX, true, &scope()).unwrap_err().code(), ErrorCode::AppNotFound);
     // A program without a window is started and told so.
-    let started = desktop.apps.launch("/bin/sleep", &["555".into()], &Scope::timeout(Duration::from_millis(200)));
+    let started =
+        desktop.apps.launch("/bin/sleep", &["555".into()], &Scope::timeout(Duration::from_millis(200)));
     let started = started.unwrap();
     assert!(!started.window_seen);
     assert!(desktop.apps.close(started.pid, false, &scope()).unwrap(), "asked to end by a signal");

@@ -37,13 +37,31 @@ impl Client {
             .override_redirect(u32::from(unmanaged))
             .event_mask(mask);
         let (w, h) = (rect.width as u16, rect.height as u16);
-        x.create_window(0, window, root, rect.x as i16, rect.y as i16, w, h, 0, WindowClass::INPUT_OUTPUT, 0, &look)
-            .expect("create");
+        x.create_window(
+            0,
+            window,
+            root,
+            rect.x as i16,
+            rect.y as i16,
+            w,
+            h,
+            0,
+            WindowClass::INPUT_OUTPUT,
+            0,
+            &look,
+        )
+        .expect("create");
         let pid = [std::process::id()];
         x.change_property32(PropMode::REPLACE, window, atom(&x, "_NET_WM_PID"), AtomEnum::CARDINAL, &pid)
             .expect("pid");
-        x.change_property8(PropMode::REPLACE, window, AtomEnum::WM_CLASS, AtomEnum::STRING, b"probe\0Probe\0")
-            .expect("class");
+        x.change_property8(
+            PropMode::REPLACE,
+            window,
+            AtomEnum::WM_CLASS,
+            AtomEnum::STRING,
+            b"probe\0Probe\0",
+        )
+        .expect("class");
         let me = Self { x, window, root };
         me.title(b"probe");
         me.map();
@@ -72,7 +90,12 @@ impl Client {
     pub fn fill(&self, rect: Rect, color: u32) {
         let gc = self.x.generate_id().expect("an id");
         self.x.create_gc(gc, self.window, &CreateGCAux::new().foreground(color)).expect("gc");
-        let r = Rectangle { x: rect.x as i16, y: rect.y as i16, width: rect.width as u16, height: rect.height as u16 };
+        let r = Rectangle {
+            x: rect.x as i16,
+            y: rect.y as i16,
+            width: rect.width as u16,
+            height: rect.height as u16,
+        };
         self.x.poly_fill_rectangle(self.window, gc, &[r]).expect("fill");
         self.x.free_gc(gc).expect("free");
         self.sync();

@@ -13,6 +13,12 @@ use crate::common::{Xvfb, eventually, scope};
 
 /// Puts something on the clipboard with another program.
 fn copy(x: &Xvfb, program: &str, args: &[&str], bytes: &[u8]) {
+    let watch = Client::unmanaged(&x.display, Rect::new(0, 0, 1, 1), 0);
+    let owner = || {
+        let clipboard = watch.atom("CLIPBOARD");
+        watch.x.get_selection_owner(clipboard).unwrap().reply().unwrap().owner
+    };
+    let before = owner();
     let mut child = Command::new(program)
         .args(args)
         .env("DISPLAY", &x.display)
@@ -23,6 +29,8 @@ fn copy(x: &Xvfb, program: &str, args: &[&str], bytes: &[u8]) {
         .expect(program);
     child.stdin.take().expect("a pipe").write_all(bytes).expect("write");
     assert!(child.wait().expect("it ends").success());
+    // They go on in the background and take the clipboard when they get to it.
+    eventually("the clipboard to be taken", || ![0, before].contains(&owner()));
 }
 
 const XCLIP: &[&str] = &["-selection", "clipboard"];
@@ -100,5 +108,7 @@ fn an_owner_that_never_answers_costs_its_time_only() {
     assert_eq!(x.output("xsel", &["-b", "-o"]), "mine");
     // When another program takes it, we know that it is no longer ours.
     copy(&x, "xclip", XCLIP, b"theirs");
-    eventually("the other text", || desktop.clipboard.read_text(&scope()).unwrap().as_deref() == Some("theirs"));
+    eventually("the other text", || {
+        desktop.clipboard.read_text(&scope()).unwrap().as_deref() == Some("theirs")
+    });
 }

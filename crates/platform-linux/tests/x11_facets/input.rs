@@ -134,7 +134,12 @@ pub fn lock_group(client: &Client, group: u8) {
     use x11rb::protocol::xproto::ModMask;
     client.x.xkb_use_extension(1, 0).unwrap().reply().unwrap();
     let none = ModMask::from(0u16);
-    client.x.xkb_latch_lock_state(0x100, none, none, true, group.into(), none, false, 0).unwrap().check().unwrap();
+    client
+        .x
+        .xkb_latch_lock_state(0x100, none, none, true, group.into(), none, false, 0)
+        .unwrap()
+        .check()
+        .unwrap();
 }
 
 /// Turns Caps Lock on or off; tells whether it is on.

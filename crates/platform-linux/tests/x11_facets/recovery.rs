@@ -62,7 +62,8 @@ fn a_server_that_dies_and_comes_back_is_used_again() {
     }
     let mark = desktop.screen.mark().unwrap();
     let waiting = desktop.clone();
-    let waiter = std::thread::spawn(move || waiting.screen.wait_change(mark, Some(Rect::new(900, 0, 5, 5)), &scope()));
+    let waiter =
+        std::thread::spawn(move || waiting.screen.wait_change(mark, Some(Rect::new(900, 0, 5, 5)), &scope()));
     std::thread::sleep(Duration::from_millis(50));
     let display = x.kill();
     let start = Instant::now();

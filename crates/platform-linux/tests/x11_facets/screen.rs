@@ -47,7 +47,10 @@ fn what_cannot_be_captured_says_why() {
     let code = |area| desktop.screen.capture(area, &scope()).err().map(|e| e.code());
     assert_eq!(code(Area::Region(Rect::new(2000, 0, 5, 5))), Some(ErrorCode::OutOfRange));
     assert_eq!(code(Area::Region(Rect::new(0, 0, 0, 5))), Some(ErrorCode::OutOfRange));
-    assert_eq!(code(Area::Region(Rect::new(i32::MAX, i32::MAX, i32::MAX, i32::MAX))), Some(ErrorCode::OutOfRange));
+    assert_eq!(
+        code(Area::Region(Rect::new(i32::MAX, i32::MAX, i32::MAX, i32::MAX))),
+        Some(ErrorCode::OutOfRange)
+    );
     assert_eq!(code(Area::Display(7)), Some(ErrorCode::OutOfRange));
     assert_eq!(code(Area::Window(WindowId(0x1234_5678))), Some(ErrorCode::WindowNotFound));
     assert_eq!(code(Area::Window(WindowId(u64::MAX))), Some(ErrorCode::WindowNotFound));
@@ -94,7 +97,10 @@ fn changes_are_told_once_and_where_they_are() {
     assert!(change.mark > mark);
     let elsewhere = Some(Rect::new(500, 500, 100, 100));
     assert_eq!(screen.wait_change(mark, elsewhere, &short()).unwrap(), None);
-    assert!(screen.wait_change(mark, Some(Rect::new(0, 0, 100, 100)), &scope()).unwrap().is_some(), "told again");
+    assert!(
+        screen.wait_change(mark, Some(Rect::new(0, 0, 100, 100)), &scope()).unwrap().is_some(),
+        "told again"
+    );
     assert_eq!(screen.wait_change(change.mark, None, &short()).unwrap(), None);
     // Somebody waits while it happens.
     let waiting = desktop.clone();
@@ -128,10 +134,9 @@ fn a_second_monitor_is_seen_and_captured() {
     assert_eq!((one[0].id, one[0].bounds), (0, Rect::new(0, 0, 1000, 700)));
     let client = Client::new(&x.display, Rect::new(650, 20, 50, 50), 0xab_cd_ef);
     let outputs = client.x.randr_get_screen_resources(client.root).unwrap().reply().unwrap().outputs;
-    for (name, at, size, primary, outputs) in [
-        ("right", 600, 400, true, outputs),
-        ("left", 0, 600, false, vec![]),
-    ] {
+    for (name, at, size, primary, outputs) in
+        [("right", 600, 400, true, outputs), ("left", 0, 600, false, vec![])]
+    {
         let info = MonitorInfo {
             name: client.atom(name),
             primary,
@@ -162,10 +167,13 @@ fn a_second_monitor_is_seen_and_captured() {
 fn enlarged_desktops_have_logical_pixels() {
     let x = Xvfb::start();
     let client = Client::new(&x.display, Rect::new(100, 100, 100, 100), 0x10_20_30);
-    use x11rb::wrapper::ConnectionExt as _;
     use x11rb::protocol::xproto::{AtomEnum, PropMode};
+    use x11rb::wrapper::ConnectionExt as _;
     let (kind, text) = (AtomEnum::STRING, b"Xft.dpi:\t192\n");
-    client.x.change_property8(PropMode::REPLACE, client.root, AtomEnum::RESOURCE_MANAGER, kind, text).unwrap();
+    client
+        .x
+        .change_property8(PropMode::REPLACE, client.root, AtomEnum::RESOURCE_MANAGER, kind, text)
+        .unwrap();
     client.sync();
     let desktop = x.desktop();
     let display = desktop.screen.displays().unwrap().remove(0);
@@ -175,7 +183,10 @@ fn enlarged_desktops_have_logical_pixels() {
     assert_eq!(pixel(&frame, 0, 0), 0x10_20_30);
     desktop.input.move_to(deskhand_protocol::Point::new(60, 70), &scope()).unwrap();
     assert_eq!(desktop.input.pointer().unwrap(), deskhand_protocol::Point::new(60, 70));
-    let real = x11rb::protocol::xproto::ConnectionExt::query_pointer(&client.x, client.root).unwrap().reply().unwrap();
+    let real = x11rb::protocol::xproto::ConnectionExt::query_pointer(&client.x, client.root)
+        .unwrap()
+        .reply()
+        .unwrap();
     assert_eq!((real.root_x, real.root_y), (120, 140));
 }
 
@@ -184,9 +195,8 @@ fn a_highlight_is_seen_lets_clicks_through_and_goes() {
     let x = Xvfb::start();
     let desktop = x.desktop();
     let client = Client::new(&x.display, Rect::new(0, 0, 500, 500), 0);
-    let show = |rect, time| {
-        desktop.screen.highlight(&Highlight { rect, color: 0xff_00_ff, thickness: 3, time })
-    };
+    let show =
+        |rect, time| desktop.screen.highlight(&Highlight { rect, color: 0xff_00_ff, thickness: 3, time });
     let shot = || desktop.screen.capture(Area::All, &scope()).unwrap();
     show(Rect::new(100, 100, 50, 40), Duration::from_millis(400)).unwrap();
     let frame = shot();
@@ -202,7 +212,8 @@ fn a_highlight_is_seen_lets_clicks_through_and_goes() {
         show(Rect::new(0, 0, 1000, 700), Duration::from_secs(60)).unwrap();
     }
     assert_eq!(pixel(&shot(), 1, 1), 0xff_00_ff);
-    let tree = x11rb::protocol::xproto::ConnectionExt::query_tree(&client.x, client.root).unwrap().reply().unwrap();
+    let tree =
+        x11rb::protocol::xproto::ConnectionExt::query_tree(&client.x, client.root).unwrap().reply().unwrap();
     assert!(tree.children.len() <= 16 * 4 + 1, "{}", tree.children.len());
     assert!(show(Rect::new(0, 0, 0, 0), Duration::ZERO).is_err());
     assert_eq!(show(Rect::new(5000, 0, 9, 9), Duration::ZERO).unwrap_err().code(), ErrorCode::OutOfRange);

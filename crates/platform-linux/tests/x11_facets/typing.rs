@@ -19,14 +19,16 @@ struct Terminal {
 
 impl Terminal {
     fn open(x: &Xvfb, desktop: &Desktop) -> Self {
-        let file = std::env::temp_dir().join(format!("deskhand-typing-{}-{}", std::process::id(), &x.display[1..]));
+        let file =
+            std::env::temp_dir().join(format!("deskhand-typing-{}-{}", std::process::id(), &x.display[1..]));
         let script = format!("stty raw -echo; touch {0}; exec cat >> {0}", file.display());
         let _ = std::fs::remove_file(&file);
         let mut command = std::process::Command::new("xterm");
         command.args(["-u8", "-e", "sh", "-c", &script]).env("DISPLAY", &x.display).env("LC_ALL", "C.UTF-8");
         let xterm = Running::start(command.stdout(std::process::Stdio::null()));
         eventually("the terminal to start", || file.exists());
-        let window = desktop.windows.list().unwrap().into_iter().find(|w| w.app == "XTerm").expect("its window");
+        let window =
+            desktop.windows.list().unwrap().into_iter().find(|w| w.app == "XTerm").expect("its window");
         desktop.windows.activate(window.id, &scope()).unwrap();
         Self { _xterm: xterm, file, window }
     }

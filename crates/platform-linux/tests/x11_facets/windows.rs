@@ -24,8 +24,14 @@ fn windows_are_listed_with_all_they_tell() {
     let desktop = x.desktop();
     let a = Client::new(&x.display, Rect::new(100, 100, 300, 200), 0xff);
     let b = Client::new(&x.display, Rect::new(500, 300, 200, 150), 0xff00);
-    b.x.change_property32(PropMode::REPLACE, b.window, b.atom("WM_TRANSIENT_FOR"), AtomEnum::WINDOW, &[a.window])
-        .unwrap();
+    b.x.change_property32(
+        PropMode::REPLACE,
+        b.window,
+        b.atom("WM_TRANSIENT_FOR"),
+        AtomEnum::WINDOW,
+        &[a.window],
+    )
+    .unwrap();
     let state = b.atom("_NET_WM_STATE");
     let modal = [b.atom("_NET_WM_STATE_MODAL")];
     b.x.change_property32(PropMode::REPLACE, b.window, state, AtomEnum::ATOM, &modal).unwrap();
@@ -111,7 +117,8 @@ fn windows_close_or_say_that_they_do_not() {
     // A client that knows WM_DELETE_WINDOW and does nothing about it.
     let a = Client::new(&x.display, Rect::new(100, 100, 300, 200), 0xff);
     let protocols = [a.atom("WM_DELETE_WINDOW")];
-    a.x.change_property32(PropMode::REPLACE, a.window, a.atom("WM_PROTOCOLS"), AtomEnum::ATOM, &protocols).unwrap();
+    a.x.change_property32(PropMode::REPLACE, a.window, a.atom("WM_PROTOCOLS"), AtomEnum::ATOM, &protocols)
+        .unwrap();
     a.sync();
     eventually("the window", || list(&desktop).len() == 1);
     let short = Scope::timeout(Duration::from_millis(200));

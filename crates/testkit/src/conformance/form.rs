@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{
-    Button, Desktop, Element, Key, Modifier, PlatformError, Root, Scope, Tree, TreeQuery, Window, WindowId,
+    Button, Desktop, Element, Key, Modifier, PlatformError, Root, Scope, Tree, TreeQuery, Window,
+    WindowChange, WindowId,
 };
 use deskhand_protocol::{Point, Role};
 
@@ -119,12 +120,24 @@ impl<'a> Form<'a> {
             desktop.windows.activate(form.window, &patient()).say("activate")?;
             Ok(desktop.windows.active().say("active")?.filter(|w| w.id == form.window))
         })?;
-        // A toolkit learns where its window was put a moment after the window shows.
-        until("the form's parts are inside its window", || {
-            let (content, button) = (form.me()?.content, form.find(Role::Button, "Apply")?.rect);
-            Ok(button.filter(|r| content.contains_rect(r)).map(|_| ()))
-        })?;
+        form.put_at(Point::new(200, 150))?;
         Ok(form)
+    }
+
+    /// Puts the window at a known place and waits until the toolkit knows. On X11 this also waits for
+    /// a window manager that still has the last form's window under the same id: X gives ids again at
+    /// once, and until the manager has seen the end of the old window the new one is not managed.
+    fn put_at(&self, at: Point) -> Outcome {
+        let place = WindowChange::Bounds { x: Some(at.x), y: Some(at.y), width: None, height: None };
+        until("the form's window is put in its place", || {
+            self.desktop.windows.change(self.window, place, &patient()).say("move")?;
+            let me = self.me()?;
+            Ok((me.bounds.x == at.x && me.bounds.y == at.y).then_some(()))
+        })?;
+        until("the form's parts are inside its window", || {
+            let (content, button) = (self.me()?.content, self.find(Role::Button, "Apply")?.rect);
+            Ok(button.filter(|r| content.contains_rect(r)).map(|_| ()))
+        })
     }
 
     pub(crate) fn tree(&self) -> Outcome<Tree> {

@@ -231,3 +231,8 @@ fn path_of(tree: &Tree, index: usize) -> Vec<u32> {
 pub(crate) fn invalid(field: &str, why: &str) -> Error {
     Error::new(ErrorCode::InvalidInput, format!("{field}: {why}")).detail("field", field)
 }
+
+/// Whether a text fits a match; an error names the field when the match is wrong.
+pub(crate) fn text_fits(field: &str, wanted: &deskhand_protocol::TextMatch, text: &str) -> Result<bool> {
+    Ok(Pattern::new(field, wanted)?.score(text).is_some())
+}

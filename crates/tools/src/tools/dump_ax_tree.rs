@@ -16,7 +16,7 @@ use crate::{Ctx, Done, Tool, aim};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Where to start. Default: the routed window, else the application in front.
-    root: Option<From>,
+    root: Option<Start>,
     /// Levels below the root, default 24.
     max_depth: Option<u32>,
     /// Elements in all, default 1500.
@@ -31,7 +31,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum From {
+enum Start {
     Window,
     App,
     Desktop,
@@ -62,13 +62,13 @@ impl Tool for DumpAxTree {
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<TreeView>> {
         let root = match input.root {
             None => aim::root(ctx)?,
-            Some(From::Desktop) => Root::Desktop,
-            Some(From::App) => match (ctx.route.pid, active(ctx)?) {
+            Some(Start::Desktop) => Root::Desktop,
+            Some(Start::App) => match (ctx.route.pid, active(ctx)?) {
                 (Some(pid), _) => Root::App(pid),
                 (None, Some(w)) => w.pid.map_or(Root::Window(w.id), Root::App),
                 (None, None) => return Err(nothing_in_front()),
             },
-            Some(From::Window) => match &ctx.route.window {
+            Some(Start::Window) => match &ctx.route.window {
                 Some(window) => Root::Window(window.id),
                 None => Root::Window(active(ctx)?.ok_or_else(nothing_in_front)?.id),
             },

@@ -185,7 +185,7 @@ fn look(ctx: &Ctx<'_>, query: &TreeQuery, picture: bool) -> Result<Moment> {
         other => other.map_err(Error::from),
     };
     ctx.scope.check("observing")?;
-    let active = desktop.windows.active()?;
+    let active = aim::in_front(ctx)?;
     let frame = if picture {
         let (area, display) = match &ctx.route.window {
             Some(window) => of_window(ctx, window)?,

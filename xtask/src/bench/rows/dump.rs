@@ -77,7 +77,7 @@ fn measure(bench: &Bench, name: &str, on_bus: &str, app: &App) -> Rows {
 pub(crate) fn dump(host: &Host, app: &App) -> Result<Value, Error> {
     let mut request = CallRequest::new(
         "dump_ax_tree",
-        json!({"maxNodes": 10_000, "maxDepth": 64, "maxWallTimeMs": 20_000}),
+        json!({"maxNodes": 10_000, "maxDepth": 64, "maxWallTimeMs": 20_000, "visibleOnly": false}),
     );
     request.route = serde_json::from_value(app.route()).ok();
     host::send(&host.client, request).map(|outcome| outcome["result"].clone())

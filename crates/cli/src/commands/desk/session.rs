@@ -19,6 +19,11 @@ use crate::fail::{self, Fail, Run};
 use crate::launch;
 use crate::serve::Serving;
 
+/// What a shell answers when there is no such program.
+const NO_PROGRAM: u8 = 127;
+/// What it answers when the program cannot be run.
+const NOT_A_PROGRAM: u8 = 126;
+
 /// Run a host and a command. Typed by `deskhand desk exec --up`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -47,21 +52,27 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     let mut serving = Serving::start(&home, None, Some(&log))?;
     if let Err(why) = serving.wait_ready(&home) {
         drop(serving);
-        return Err(launch::did_not_start(&why, Some((&log_path, start))).into());
+        let mut error = launch::did_not_start(&why, Some((&log_path, start)));
+        if args.keep.is_none() {
+            // Thrown away with the home; its last lines are in the error.
+            error.details.remove("log");
+        }
+        return Err(error.into());
     }
     let mut signals = Signals::new([SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD])
         .map_err(|error| Error::new(ErrorCode::Internal, format!("signals cannot be watched: {error}")))?;
     let program = PathBuf::from(&args.command[0]);
-    let mut child = Command::new(&program)
-        .args(&args.command[1..])
-        .env("DESKHAND_HOME", home.root())
-        .spawn()
-        .map_err(|error| fail::file("run", &program, &error))?;
+    let started = Command::new(&program).args(&args.command[1..]).env("DESKHAND_HOME", home.root()).spawn();
+    let mut child = match started {
+        Ok(child) => child,
+        Err(error) => {
+            // As a shell, and as `desk exec` without --up.
+            ctx.note(&format!("deskhand: cannot run {}: {error}", program.display()));
+            return Ok(if error.kind() == std::io::ErrorKind::NotFound { NO_PROGRAM } else { NOT_A_PROGRAM });
+        }
+    };
     let status = wait(&mut child, &mut signals)?;
     drop(serving);
-    if ctx.json && args.keep.is_some() {
-        ctx.note(&format!("{}", home.root().display()));
-    }
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     Ok(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(fail::FAILED))
 }
@@ -85,10 +96,9 @@ fn wait(child: &mut Child, signals: &mut Signals) -> Result<ExitStatus, Fail> {
         for signal in signals.wait() {
             // What the terminal sends has reached the command already.
             let by_terminal = matches!(signal, SIGINT | SIGQUIT) && std::io::stdin().is_terminal();
-            if signal != SIGCHLD && !by_terminal {
-                if let Some(signal) = Signal::from_named_raw(signal) {
-                    let _ = kill_process(Pid::from_child(child), signal);
-                }
+            let passed_on = signal != SIGCHLD && !by_terminal;
+            if let Some(signal) = Signal::from_named_raw(signal).filter(|_| passed_on) {
+                let _ = kill_process(Pid::from_child(child), signal);
             }
         }
     }

@@ -1,0 +1,52 @@
+//! LibreOffice Calc: a table of millions of cells, of which only what shows is read.
+
+use deskhand_e2e::apps::{App, AppDesk, PATIENCE};
+use deskhand_e2e::wait_for;
+use deskhand_protocol::Effect;
+use serde_json::json;
+
+fn calc(desk: &AppDesk) -> App<'_> {
+    let profile = format!("-env:UserInstallation=file://{}", desk.files().join("office").display());
+    let app = desk.launch("libreoffice", &[&profile, "--calc", "--norestore", "--nologo"], "LibreOffice Calc");
+    app.find(json!({"byRole": "table"}));
+    app
+}
+
+/// What a cell shows.
+fn cell(app: &App<'_>, name: &str) -> Option<String> {
+    let selector = json!({"byRole": "cell", "byTitle": {"equals": name}});
+    let outcome = app.desk().try_call("read_text", json!({"target": {"selector": selector}}), &app.route());
+    outcome.result?["text"].as_str().map(str::to_owned)
+}
+
+#[test]
+fn cells_are_typed_and_read_back() {
+    let desk = AppDesk::with(&["libreoffice"]);
+    let app = calc(&desk);
+    let tree = app.done("dump_ax_tree", json!({"maxNodes": 6000, "maxWallTimeMs": 30_000, "maxDepth": 40})).result.unwrap();
+    let count = tree["count"].as_u64().unwrap();
+    assert!((100..6000).contains(&count), "{count} elements: {}", tree["truncated"]);
+
+    // A1 has the cursor: rows end with Enter, columns with Tab.
+    app.confirmed("key_press", json!({"keys": ["ctrl", "home"]}));
+    let typed = app.done("type_text", json!({"text": "12\t30\t=A1+B1\n苹果\t😀 ok\t\n"}));
+    assert_eq!(typed.effect.unwrap().effect, Effect::Confirmed);
+    for (name, want) in [("A1", "12"), ("B1", "30"), ("C1", "42"), ("A2", "苹果"), ("B2", "😀 ok")] {
+        wait_for(&format!("{want} in {name}"), PATIENCE, || (cell(&app, name)? == want).then_some(()));
+    }
+
+    // A click on a cell moves the cursor there.
+    app.click(json!({"byRole": "cell", "byTitle": {"equals": "B3"}}));
+    app.done("type_text", json!({"text": "here\n"}));
+    wait_for("the text in B3", PATIENCE, || (cell(&app, "B3")? == "here").then_some(()));
+
+    let picked = app.done("menu_pick", json!({"path": ["File", "Save As..."]}));
+    assert_eq!(picked.effect.unwrap().effect, Effect::Confirmed);
+    let dialog = desk.app("Save As");
+    dialog.ready();
+    let file = desk.files().join("sheet.ods");
+    dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
+    dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
+    dialog.done("key_press", json!({"keys": ["enter"]}));
+    wait_for("the saved sheet", PATIENCE, || std::fs::metadata(&file).ok().filter(|m| m.len() > 1000));
+}

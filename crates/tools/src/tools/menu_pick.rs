@@ -1,0 +1,380 @@
+//! `menu_pick` (host seed §2): an entry of a menu by its path.
+
+use std::time::{Duration, Instant};
+
+use deskhand_platform::{Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::args::{EVERYWHERE, wrong};
+use super::menu_path::{bars, entries, labels, pick, plain, split};
+use super::windows_seen::Seen;
+use crate::route::{blocking_modal, modal_blocking};
+use crate::{Ctx, Done, Tool, aim, frontmost};
+
+/// How long an entry may take to answer; a dialog it opens can swallow the answer.
+const ANSWER: Duration = Duration::from_secs(3);
+/// How long a menu may take to open and be filled.
+const OPENS: Duration = Duration::from_secs(2);
+/// How long a sign of life is waited for after an entry was picked.
+const SIGN: Duration = Duration::from_millis(1000);
+/// Most levels.
+const LEVELS: usize = 10;
+
+/// Picks an entry of a menu by its path, for example ["File", "Save As…"] or "App > File > Export...".
+/// Mnemonics, case, "..." and "…" do not matter; the application's name may come first. Menus are
+/// opened only when the entry cannot be picked without.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Input {
+    /// The labels from the menu bar down to the entry.
+    path: Path,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Path {
+    /// One label per level.
+    Parts(Vec<String>),
+    /// Labels with " > " between them.
+    Text(String),
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// Whether the entry was picked; `effect` says what came of it.
+    success: bool,
+    /// The labels as the application writes them.
+    path: Vec<String>,
+    /// Whether menus had to be opened.
+    opened: bool,
+}
+
+pub(crate) struct MenuPick;
+
+impl Tool for MenuPick {
+    type Input = Input;
+    type Output = Output;
+    const META: ToolMeta = ToolMeta {
+        name: "menu_pick",
+        title: "Pick an entry of a menu",
+        title_zh: "菜单选择",
+        risk: Risk::Medium,
+        category: Category::Mouse,
+        level: Level::L2,
+        read_only: false,
+        lane: Lane::ExclusiveDesktop,
+        needs: &[Needs::Elements],
+        evidence: Evidence::BeforeAfter,
+        platforms: EVERYWHERE,
+        local_only: true,
+        timeout_ms: 30_000,
+        roles: &[],
+    };
+
+    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+        let parts = check(input.path)?;
+        ctx.route.guard(ctx.desktop)?;
+        let window = match &ctx.route.window {
+            Some(window) => Some(window.clone()),
+            None => ctx.desktop.windows.active()?,
+        };
+        if let Some(window) = &window
+            && let Some(modal) = blocking_modal(window, &ctx.desktop.windows.list()?)
+        {
+            return Err(modal_blocking(window, modal));
+        }
+        let tree = aim::read(ctx, aim::root(ctx)?, false)?;
+        let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None };
+        let outcome = walk.run(tree, &parts);
+        if outcome.is_err() {
+            walk.close_menus();
+        }
+        outcome
+    }
+}
+
+fn check(path: Path) -> Result<Vec<String>> {
+    let parts = match path {
+        Path::Parts(parts) => parts,
+        Path::Text(text) => split(&text),
+    };
+    if parts.is_empty() || parts.len() > LEVELS {
+        return Err(wrong("path", format!("has {} levels; give 1 to {LEVELS}", parts.len())).hint("for example [\"File\", \"Save As…\"]"));
+    }
+    if let Some(i) = parts.iter().position(|p| plain(p).is_empty()) {
+        return Err(wrong("path", format!("has an empty label at level {}", i + 1)));
+    }
+    Ok(parts)
+}
+
+/// One walk down the menus.
+struct Walk<'c, 'a> {
+    ctx: &'c Ctx<'a>,
+    seen: Seen,
+    path: Vec<String>,
+    /// Menus this walk has opened.
+    opened: Vec<Element>,
+    pid: Option<u32>,
+}
+
+impl Walk<'_, '_> {
+    fn run(&mut self, tree: Tree, parts: &[String]) -> Result<Done<Output>> {
+        let (tree, start, skip) = self.start(tree, parts)?;
+        let mut tree = tree;
+        let mut at = start;
+        // Elements from the bar down to the leaf.
+        let mut chain: Vec<Element> = Vec::new();
+        for part in &parts[skip..] {
+            let mut list = entries(&tree, at);
+            if list.is_empty() && !chain.is_empty() {
+                // Filled only when it opens: open every level down to here.
+                tree = self.open(&chain)?;
+                at = 0;
+                list = entries(&tree, at);
+            }
+            let Some(found) = pick(&tree, &list, part) else {
+                return Err(self.missing(part, &tree, &list));
+            };
+            at = found;
+            chain.push(tree.nodes[at].element.clone());
+            self.path.push(tree.nodes[at].element.name.trim().to_owned());
+        }
+        let leaf = chain.last().cloned().ok_or_else(|| wrong("path", "names only the application"))?;
+        self.pid = Some(leaf.pid);
+        let leaf = self.check_enabled(&chain, leaf)?;
+        self.pick(&chain, &leaf)
+    }
+
+    /// The bar the path starts at; how many parts name the application.
+    fn start(&self, tree: Tree, parts: &[String]) -> Result<(Tree, usize, usize)> {
+        let bars = bars(&tree);
+        let has = |bar: usize, part: &str| pick(&tree, &entries(&tree, bar), part).is_some();
+        if let Some(bar) = bars.iter().copied().find(|b| has(*b, &parts[0])) {
+            return Ok((tree, bar, 0));
+        }
+        if parts.len() > 1
+            && let Some(bar) = bars.iter().copied().find(|b| has(*b, &parts[1]))
+            && self.names_app(&tree, &parts[0])
+        {
+            return Ok((tree, bar, 1));
+        }
+        let Some(bar) = bars.first().copied() else {
+            return Err(Error::new(ErrorCode::ElementNotFound, format!("there is no menu bar among {} elements", tree.nodes.len()))
+                .hint("the application may have no menus, or not tell of them: use hotkey, or click by coordinates")
+                .detail("frontmost", frontmost(self.ctx.desktop)));
+        };
+        Err(self.missing(&parts[0], &tree, &entries(&tree, bar)))
+    }
+
+    /// Whether a label names the application (or its window).
+    fn names_app(&self, tree: &Tree, part: &str) -> bool {
+        let wanted = plain(part);
+        let front = self.ctx.route.window.clone().or_else(|| self.ctx.desktop.windows.active().ok().flatten());
+        let pid = front.as_ref().and_then(|w| w.pid);
+        let running = self.ctx.desktop.apps.running().unwrap_or_default();
+        let names = running.iter().filter(|a| Some(a.pid) == pid).flat_map(|a| [&a.name, &a.program]);
+        let same = |name: &str| {
+            let name = plain(name);
+            !name.is_empty() && (name == wanted || name.contains(&wanted) || wanted.contains(&name))
+        };
+        names.chain(front.iter().flat_map(|w| [&w.app, &w.title])).any(|n| same(n))
+            || tree.nodes.first().is_some_and(|n| same(&n.element.name))
+    }
+
+    fn missing(&self, part: &str, tree: &Tree, list: &[usize]) -> Error {
+        let place = if self.path.is_empty() { "the menu bar".to_owned() } else { format!("{:?}", self.path.join(" > ")) };
+        Error::new(ErrorCode::ElementNotFound, format!("there is no menu entry {part:?} in {place}"))
+            .hint("use one of details.entries")
+            .detail("entries", labels(tree, list))
+            .detail("level", self.path.len() + 1)
+            .detail("frontmost", frontmost(self.ctx.desktop))
+    }
+
+    /// Some applications bring entries up to date only when the menu opens.
+    fn check_enabled(&mut self, chain: &[Element], leaf: Element) -> Result<Element> {
+        if leaf.states.enabled {
+            return Ok(leaf);
+        }
+        let now = match chain.split_last() {
+            Some((_, above)) if !above.is_empty() => {
+                let tree = self.open(above)?;
+                pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone())
+            }
+            _ => None,
+        };
+        now.filter(|e| e.states.enabled).ok_or_else(|| {
+            aim::not_actionable(&format!("menu entry {:?}", self.path.join(" > ")), "disabled")
+        })
+    }
+
+    /// Opens the menus of a chain that are not open yet and reads what lies below the last one.
+    fn open(&mut self, chain: &[Element]) -> Result<Tree> {
+        for (i, menu) in chain.iter().enumerate() {
+            if self.opened.iter().any(|o| o.handle == menu.handle) {
+                continue;
+            }
+            self.ctx.scope.check("opening a menu")?;
+            self.ctx.notebook.before()?;
+            match self.ctx.desktop.elements.act(&menu.handle, &ElementAction::Press, &self.ctx.scope.within(ANSWER)) {
+                Ok(_) | Err(PlatformError::Timeout { .. } | PlatformError::AppUnresponsive { .. }) => {
+                    self.ctx.scope.check("opening a menu")?;
+                }
+                Err(e) => return Err(e.into()),
+            }
+            self.opened.push(menu.clone());
+            let below = self.filled(menu)?;
+            if i + 1 == chain.len() {
+                return Ok(below);
+            }
+        }
+        match chain.last() {
+            Some(menu) => self.filled(menu),
+            None => Err(wrong("path", "is empty")),
+        }
+    }
+
+    /// Waits until a menu has entries that show.
+    fn filled(&self, menu: &Element) -> Result<Tree> {
+        let wait = self.ctx.scope.within(OPENS);
+        loop {
+            let tree = aim::read(self.ctx, Root::Element(menu.handle.clone()), false)?;
+            let list = entries(&tree, 0);
+            let shows = list.iter().any(|i| tree.nodes[*i].element.states.showing);
+            if shows || wait.sleep(Duration::from_millis(20), "waiting for a menu").is_err() {
+                self.ctx.scope.check("waiting for a menu")?;
+                return Ok(tree);
+            }
+        }
+    }
+
+    fn pick(&mut self, chain: &[Element], leaf: &Element) -> Result<Done<Output>> {
+        let ctx = self.ctx;
+        ctx.notebook.before()?;
+        ctx.mark_now();
+        let marks = (ctx.desktop.screen.mark().ok(), ctx.desktop.elements.mark().ok());
+        ctx.scope.check("picking a menu entry")?;
+        let direct = self.opened.is_empty();
+        let answered = self.press(leaf)?;
+        match self.sign(marks, direct)? {
+            Some(Sign::Window(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
+            Some(Sign::Event(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
+            Some(Sign::Something) => Ok(self.done(None)),
+            None if direct && chain.len() > 1 && answered => {
+                // Nothing at all happened: an application whose entries answer only while they show.
+                let tree = self.open(&chain[..chain.len() - 1])?;
+                let shown = pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone());
+                let shown = shown.ok_or_else(|| aim::not_actionable(&format!("menu entry {:?}", leaf.name), "gone when its menu opened"))?;
+                ctx.mark_now();
+                let marks = (None, ctx.desktop.elements.mark().ok());
+                self.press(&shown)?;
+                match self.sign(marks, false)? {
+                    Some(Sign::Window(why) | Sign::Event(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
+                    _ => Ok(self.unclear()),
+                }
+            }
+            None if !answered => Ok(self.done(Some((Effect::Unverifiable, "no answer came, and nothing was seen to change".into())))),
+            None if direct => Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed".into())))),
+            None => Ok(self.unclear()),
+        }
+    }
+
+    /// Presses; false when no answer came, so that it may have happened.
+    fn press(&self, leaf: &Element) -> Result<bool> {
+        match self.ctx.desktop.elements.act(&leaf.handle, &ElementAction::Press, &self.ctx.scope.within(ANSWER)) {
+            Ok(_) => Ok(true),
+            Err(PlatformError::Timeout { .. } | PlatformError::AppUnresponsive { .. }) => {
+                self.ctx.scope.check("picking a menu entry")?;
+                Ok(false)
+            }
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// Waits for something to happen. With menus open only what cannot come from the menu itself counts.
+    fn sign(&self, marks: (Option<Mark>, Option<Mark>), direct: bool) -> Result<Option<Sign>> {
+        let until = Instant::now() + SIGN;
+        let mut since = marks.1;
+        let mut something = false;
+        loop {
+            if let Some(news) = self.seen.news(self.ctx)? {
+                return Ok(Some(Sign::Window(news)));
+            }
+            // A window may follow shortly after the first sign.
+            let over = Instant::now() >= until;
+            if over || (something && Instant::now() + SIGN * 2 / 3 >= until) {
+                return Ok(something.then_some(Sign::Something));
+            }
+            let slice = self.ctx.scope.within(Duration::from_millis(25));
+            if let Some(mark) = since {
+                // The entry is picked already: a stream that fails now is no reason to call it failed.
+                let event = match self.ctx.desktop.elements.wait_event(mark, self.pid, &slice) {
+                    Err(e @ PlatformError::Cancelled) => return Err(e.into()),
+                    other => other.ok().flatten(),
+                };
+                if let Some(event) = event {
+                    since = Some(event.mark);
+                    let content = matches!(event.kind, ElementEventKind::TextChanged | ElementEventKind::ValueChanged);
+                    if content {
+                        return Ok(Some(Sign::Event(format!("the application says {}", event.detail))));
+                    }
+                    something |= direct;
+                }
+            } else {
+                self.ctx.scope.sleep(Duration::from_millis(25), "waiting for the menu entry")?;
+            }
+            if let (Some(mark), true) = (marks.0, direct) {
+                let now = self.ctx.scope.within(Duration::ZERO);
+                something |= self.ctx.desktop.screen.wait_change(mark, None, &now).is_ok_and(|c| c.is_some());
+            }
+            self.ctx.scope.check("waiting for the menu entry")?;
+        }
+    }
+
+    fn unclear(&self) -> Done<Output> {
+        self.done(Some((Effect::Unverifiable, "picked; only the menu itself was seen to change".into())))
+    }
+
+    fn done(&self, verdict: Option<(Effect, String)>) -> Done<Output> {
+        let output = Output { success: true, path: self.path.clone(), opened: !self.opened.is_empty() };
+        let mut report = EffectReport::new(Effect::Unverifiable, "the entry was picked");
+        report.layer = Some(Layer::Semantic);
+        report.hit = Some(format!("menu entry {:?}", self.path.join(" > ")));
+        match verdict {
+            Some((effect, why)) => {
+                (report.effect, report.why) = (effect, why);
+                let output = Output { success: effect != Effect::SuspectedNoop, ..output };
+                Done::own(output, report)
+            }
+            None => Done::watch(output, report, self.pid, None),
+        }
+    }
+
+    /// Leaves no menu open behind a failure; not after an abort, when nothing more may be sent.
+    fn close_menus(&self) {
+        for _ in &self.opened {
+            // One Escape too many would close a dialog.
+            let open = self.opened.first().is_some_and(|menu| {
+                aim::read(self.ctx, Root::Element(menu.handle.clone()), false)
+                    .is_ok_and(|tree| entries(&tree, 0).iter().any(|i| tree.nodes[*i].element.states.showing))
+            });
+            if !open || self.ctx.scope.check("closing a menu").is_err() {
+                return;
+            }
+            let _ = self.ctx.desktop.input.chord(&[Key::Named(NamedKey::Escape)], self.ctx.scope);
+        }
+    }
+}
+
+/// What showed that something happened.
+enum Sign {
+    /// A window came, went or was renamed.
+    Window(String),
+    /// The application told of new contents.
+    Event(String),
+    /// Something moved; the host should judge.
+    Something,
+}
