@@ -73,9 +73,16 @@ impl Refusal {
                  a Deskhand program that was updated needs a restart of the host"
             ),
             (Check::Sender, _) => "open a connection of your own".to_owned(),
+            (Check::Nonce, _) => ErrorCode::NonceReplayed.default_hint().to_owned(),
+            (Check::Expiry, _) => ErrorCode::RequestExpired.default_hint().to_owned(),
             _ => ErrorCode::CallerRefused.default_hint().to_owned(),
         };
-        let mut error = Error::new(ErrorCode::CallerRefused, self.why.clone())
+        let code = match self.check {
+            Check::Nonce => ErrorCode::NonceReplayed,
+            Check::Expiry => ErrorCode::RequestExpired,
+            _ => ErrorCode::CallerRefused,
+        };
+        let mut error = Error::new(code, self.why.clone())
             .hint(hint)
             .detail("check", self.check.as_str())
             .detail("uid", self.peer.uid)

@@ -21,7 +21,7 @@ use crate::fail::{Fail, USAGE};
     name = "deskhand",
     version,
     max_term_width = 100,
-    after_help = "Examples:\n  deskhand up --detach --desk\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand desk exec --up -- deskhand call system_info\n\nExit codes: 0 done, 1 refused or failed, 2 wrong usage."
+    after_help = "Exit codes: 0 done, 1 refused or failed, 2 wrong usage.\n\nExamples:\n  deskhand up --detach --desk\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand desk exec --up -- deskhand call system_info"
 )]
 struct Cli {
     /// Print exactly one JSON document on standard output (JSON Lines for streams).
@@ -211,6 +211,7 @@ mod tests {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let (_, examples) = after.split_once("Example").unwrap_or_else(|| panic!("{path} has no example"));
             assert!(examples.contains(path), "{path}: the example is of another command");
+            assert!(examples.lines().skip(1).all(|line| line.starts_with("  ")), "{path}: the example is not the end");
             assert!(command.get_about().is_some(), "{path} says nothing about itself");
         });
     }

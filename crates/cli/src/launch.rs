@@ -111,13 +111,16 @@ pub(crate) enum NotReady {
     Ended(std::process::ExitStatus),
     /// It answers, and refuses us.
     Refused(Error),
+    /// Another host came first and serves this home.
+    Another(Box<HostStatus>),
     /// It took too long.
     TooLong,
     /// The wait was called off.
     CalledOff,
 }
 
-/// Waits until the host of a home answers, its process ends, or `called_off` says so.
+/// Waits until the host of a home answers, its process ends, or `called_off` says so. The host is
+/// `child`, or a child of it.
 pub(crate) fn wait_ready(
     home: &Home,
     child: &mut Child,
@@ -127,7 +130,8 @@ pub(crate) fn wait_ready(
     let mut pause = Duration::from_millis(2);
     loop {
         match connect::status(home) {
-            Ok(status) => return Ok(status),
+            Ok(status) if status.pid == child.id() || parent_of(status.pid) == Some(child.id()) => return Ok(status),
+            Ok(status) => return Err(NotReady::Another(Box::new(status))),
             Err(error) if matches!(error.code, ErrorCode::HostNotRunning | ErrorCode::Timeout) => {}
             Err(error) => return Err(NotReady::Refused(error)),
         }
@@ -157,6 +161,9 @@ pub(crate) fn did_not_start(why: &NotReady, log: Option<(&Path, u64)>) -> Error 
     let message = match why {
         NotReady::Refused(error) => return error.clone(),
         NotReady::Ended(status) => format!("the host ended before it answered ({status}){said}"),
+        NotReady::Another(status) => {
+            return Error::new(ErrorCode::HostAlreadyRunning, format!("another host (pid {}) came first", status.pid));
+        }
         NotReady::TooLong => format!("the host did not answer within {} s{said}", READY.as_secs()),
         NotReady::CalledOff => "the start was called off".to_owned(),
     };
@@ -165,6 +172,13 @@ pub(crate) fn did_not_start(why: &NotReady, log: Option<(&Path, u64)>) -> Error 
         Some((path, _)) => error.detail("log", path.display().to_string()).detail("lastLines", lines),
         None => error,
     }
+}
+
+/// The parent of a process.
+pub(crate) fn parent_of(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name is in brackets and may contain anything, so count from its end.
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[derive(serde::Deserialize)]
@@ -184,4 +198,16 @@ pub(crate) fn end(child: &mut Child) {
     }
     let _ = child.kill();
     let _ = child.wait();
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_parent_is_read_from_the_kernel() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(super::parent_of(child.id()), Some(std::process::id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(super::parent_of(0), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! A host in the care of this process, with the desk under it if it has one.
 
 use std::fs::File;
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -73,9 +74,10 @@ impl Serving {
     pub(crate) fn hold(&mut self) -> End {
         loop {
             if let Ok(Some(status)) = self.host.try_wait() {
+                // A host on a desk that ends is asked to end, too, and obeys.
                 return match self.why_desk_ended() {
-                    _ if status.success() => End::Asked,
                     Some(why) => End::Desk(why),
+                    None if status.success() => End::Asked,
                     None => End::Host(status),
                 };
             }
@@ -88,10 +90,14 @@ impl Serving {
         }
     }
 
-    /// A host on a desk that ends is ended a moment before the desk is gone.
+    /// Why the desk is ending, if it is: its host goes a moment before the desk is gone.
     fn why_desk_ended(&mut self) -> Option<String> {
         let desk = self.desk.as_mut()?;
-        (0..50).find_map(|_| {
+        let socket = format!("/tmp/.X11-unix/X{}", desk.display().trim_start_matches(':'));
+        if UnixStream::connect(socket).is_ok() {
+            return None;
+        }
+        (0..300).find_map(|_| {
             let why = desk.ended();
             if why.is_none() {
                 std::thread::sleep(Duration::from_millis(10));
@@ -111,25 +117,7 @@ impl Drop for Serving {
 
 /// The desk that lives and ends with a host: its owner is the host's parent.
 pub(crate) fn desk_of(home: &Home, status: &HostStatus) -> Option<String> {
-    let parent = parent_of(status.pid)?;
+    let parent = launch::parent_of(status.pid)?;
     let desks = deskhand_desk::list(home).ok()?;
     desks.into_iter().find(|desk| desk.owner_pid == Some(parent) && desk.display == status.display).map(|desk| desk.name)
-}
-
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name is in brackets and may contain anything, so count from its end.
-    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_parent_is_read_from_the_kernel() {
-        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(super::parent_of(child.id()), Some(std::process::id()));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(super::parent_of(0), None);
-    }
 }

@@ -34,7 +34,7 @@ fn wrong_words() {
         ("screenshot", json!({"mode": "region"}), ErrorCode::InvalidInput),
         ("screenshot", json!({"mode": "region", "region": {"x": 5000, "y": 0, "width": 5, "height": 5}}), ErrorCode::OutOfRange),
         ("screenshot", json!({"mode": "window", "window_title": "no such window"}), ErrorCode::WindowNotFound),
-        ("window_manage", json!({"window_title": "no such window", "action": "move"}), ErrorCode::WindowNotFound),
+        ("window_manage", json!({"window_title": "no such window", "action": "minimize"}), ErrorCode::WindowNotFound),
         ("app_launch", json!({"name": "no-such-program-at-all"}), ErrorCode::AppNotFound),
         ("app_close", json!({"name": "no-such-program-at-all"}), ErrorCode::AppNotFound),
         ("key_press", json!({"keys": ["nosuchkey"]}), ErrorCode::InvalidInput),

@@ -15,10 +15,12 @@ try:
     s.connect(sys.argv[1])
 except OSError as e:
     print("CANNOT_CONNECT", e); sys.exit()
-s.sendall(b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"versions":[1],"client":"knock","clientVersion":"0"}}\n')
-s.sendall(b'{"jsonrpc":"2.0","id":1,"method":"status","params":{}}\n')
 s.settimeout(5)
 data = b''
+try:
+    s.sendall(b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"versions":[1],"client":"knock","clientVersion":"0"}}\n')
+    s.sendall(b'{"jsonrpc":"2.0","id":1,"method":"status","params":{}}\n')
+except OSError: pass
 try:
     while True:
         part = s.recv(65536)

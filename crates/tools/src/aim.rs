@@ -114,7 +114,7 @@ pub(crate) fn not_actionable(what: &str, reason: &str) -> Error {
 pub(crate) fn aim(ctx: &Ctx<'_>, target: &Target) -> Result<Aim> {
     let (element, reference, top) = match target {
         Target::ElementRef(reference) => {
-            let (element, top) = check_fresh(ctx, reference)?;
+            let (element, top) = check_fresh(ctx, reference).map_err(|e| modal_instead(ctx, reference, e))?;
             (element, reference.clone(), top)
         }
         Target::Selector(selector) => {
@@ -317,6 +317,21 @@ pub(crate) fn check_fresh(ctx: &Ctx<'_>, reference: &ElementRef) -> Result<(Elem
     Ok((element, top_of(&snapshot.tree, index)))
 }
 
+/// An application busy with its own dialog may not answer; the dialog is what the caller must know of.
+fn modal_instead(ctx: &Ctx<'_>, reference: &ElementRef, error: Error) -> Error {
+    if !matches!(error.code, ErrorCode::AppUnresponsive | ErrorCode::Timeout) {
+        return error;
+    }
+    let modal = || {
+        let snapshot = ctx.books.snapshot(&reference.snapshot_id).ok()?;
+        let (index, node) = snapshot.node(&reference.element_id)?;
+        let window = window_of(ctx, &node.element, top_of(&snapshot.tree, index).as_ref())?;
+        let all = ctx.desktop.windows.list().ok()?;
+        blocking_modal(&window, &all).map(|modal| modal_blocking(&window, modal))
+    };
+    modal().unwrap_or(error)
+}
+
 /// The nearest window or dialog above an element.
 fn top_of(tree: &Tree, index: usize) -> Option<Element> {
     let mut at = Some(index);
@@ -328,6 +343,11 @@ fn top_of(tree: &Tree, index: usize) -> Option<Element> {
         at = node.parent.map(|p| p as usize);
     }
     None
+}
+
+/// The window the element at `index` lies in.
+pub(crate) fn owner(ctx: &Ctx<'_>, tree: &Tree, index: usize) -> Option<Window> {
+    window_of(ctx, &tree.nodes[index].element, top_of(tree, index).as_ref())
 }
 
 /// The window an element lies in. The tree says which one by title and place; without that, the

@@ -148,7 +148,7 @@ impl Host {
 fn parse(line: &[u8]) -> Result<CallRequest, Error> {
     let wrong = |why: String| {
         Error::new(ErrorCode::InvalidInput, format!("the line is not a call: {why}"))
-            .hint(r#"one object per line, such as {"tool":"mouse_click","args":{"x":200,"y":120}}"#)
+            .hint(r#"one object per line, such as {"tool":"left_click","args":{"x":200,"y":120}}"#)
     };
     // An array would be taken for the fields in their order.
     if line.trim_ascii_start().first() != Some(&b'{') {

@@ -24,7 +24,7 @@ const QUEUE: Duration = Duration::from_secs(300);
 /// Run one tool.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Tools that act answer DESKTOP_CONFIRM_REQUIRED with a phrase; send it back with --confirm.\n\nExamples:\n  deskhand call system_info\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand call mouse_click '{\"x\":200,\"y\":120}' --confirm 'PHRASE'"
+    after_help = "Tools that act answer DESKTOP_CONFIRM_REQUIRED with a phrase; send it back with --confirm.\n\nExamples:\n  deskhand call system_info\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand call left_click '{\"x\":200,\"y\":120}' --confirm 'PHRASE'"
 )]
 pub(crate) struct Args {
     /// The tool; `deskhand tools` lists them.

@@ -38,7 +38,7 @@ fn desk_size(text: &str) -> Result<Size, String> {
 pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     let home = ctx.home()?;
     match connect::status(&home) {
-        Ok(status) => return already(&home, &status, args, ctx),
+        Ok(status) => return already(&home, &status, args.desk.is_some(), ctx),
         Err(error) if error.code == ErrorCode::HostNotRunning => {}
         Err(error) => return Err(error.into()),
     }
@@ -52,13 +52,13 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     if args.detach { detached(&home, options.as_ref(), ctx) } else { foreground(&home, options.as_ref(), ctx) }
 }
 
-fn already(home: &Home, status: &HostStatus, args: &Args, ctx: &Ctx) -> Run {
+fn already(home: &Home, status: &HostStatus, desk_wanted: bool, ctx: &Ctx) -> Run {
     if ctx.json {
         ctx.json(&facts(home, status, true, None))?;
     } else {
         ctx.line(&ctx.lang.up_already(status.pid, &status.display))?;
     }
-    if args.desk.is_some() {
+    if desk_wanted {
         ctx.note(&ctx.lang.up_elsewhere());
     }
     Ok(0)
@@ -102,6 +102,10 @@ fn foreground(home: &Home, desk: Option<&Options>, ctx: &Ctx) -> Run {
             ctx.note(&ctx.lang.up_stopped());
             return Ok(0);
         }
+        Err(NotReady::Another(status)) => {
+            drop(serving);
+            return already(home, &status, desk.is_some(), ctx);
+        }
         Err(why) => return Err(launch::did_not_start(&why, None).into()),
     };
     tell(home, &status, desk, None, ctx)?;
@@ -137,6 +141,10 @@ fn detached(home: &Home, desk: Option<&Options>, ctx: &Ctx) -> Run {
     let mut child = command.spawn().map_err(|error| fail::file("run", &program, &error))?;
     match launch::wait_ready(home, &mut child, || false) {
         Ok(status) => tell(home, &status, desk, Some(&path), ctx)?,
+        Err(NotReady::Another(status)) => {
+            launch::end(&mut child);
+            return already(home, &status, desk.is_some(), ctx);
+        }
         Err(why) => {
             launch::end(&mut child);
             return Err(launch::did_not_start(&why, Some((&path, start))).into());

@@ -104,6 +104,31 @@ fn up_without_a_host_program_says_what_is_missing() {
     }
 }
 
+/// A program that is no host: its last words reach whoever started it.
+#[test]
+fn a_host_that_fails_says_why() {
+    use std::os::unix::fs::PermissionsExt;
+    let told = r#"{"error":{"code":"DESKTOP_DISPLAY_UNAVAILABLE","message":"no display","hint":"get one","retryable":true}}"#;
+    for (script, code, words) in [
+        ("echo boom >&2; exit 3".to_owned(), "DESKTOP_HOST_NOT_RUNNING", "(exit status: 3): boom"),
+        (format!("echo '{told}' >&2; echo bye >&2; exit 1"), "DESKTOP_DISPLAY_UNAVAILABLE", "no display"),
+    ] {
+        let world = World::new();
+        let program = world.path().join("host");
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let ran = run(world
+            .command(&["up", "--detach", "--json"])
+            .env("DESKHAND_HOST_BIN", &program)
+            .env("DISPLAY", ":nowhere"));
+        let error = ran.json()["error"].clone();
+        assert_eq!((ran.code, error["code"].as_str()), (1, Some(code)), "{error}");
+        assert!(error["message"].as_str().unwrap().contains(words), "{error}");
+        assert!(error["details"]["log"].as_str().unwrap().ends_with("logs/host.log"), "{error}");
+        assert_eq!(run(world.command(&["up"]).env("DESKHAND_HOST_BIN", &program).env("DISPLAY", ":nowhere")).code, 1);
+    }
+}
+
 #[test]
 fn a_home_that_cannot_be() {
     let world = World::new();

@@ -13,7 +13,7 @@ use super::app::App;
 use super::bus::{AxBus, patience};
 use super::conn::{Patience, lock};
 use super::events::Notes;
-use super::model::{Item, Model, Place};
+use super::model::{Model, Place};
 use super::names::{COMPONENT, iface};
 use super::read::{self, SCREEN, SILENCE, Source, place};
 use super::walk;
@@ -23,8 +23,6 @@ use super::wire::Args;
 const MAX_AGE: Duration = Duration::from_secs(30);
 /// Places checked on every reading, besides those of the windows.
 const WATCHED: usize = 24;
-/// How a tree was read that has only the windows.
-const STARTING: &str = "starting";
 /// Removed items after which the tree is read anew.
 const MAX_REMOVED: usize = 1000;
 
@@ -82,35 +80,15 @@ pub(super) fn fresh<'a>(
         Some(model) => model,
         None => {
             let start = start.filter(|s| !live && !facts.gtk4 && *s != app.root);
-            match (facts.name == "soffice").then(|| starting(&source)).transpose()?.flatten() {
-                Some(windows_only) => windows_only,
-                None => read::build(&source, facts.gtk4, start)?,
-            }
+            read::build(&source, facts.gtk4, start)?
         }
     });
     Ok((guard, source))
 }
 
-/// LibreOffice, asked for the inside of a window whose document is still loading, never shows the
-/// document to anyone again. So it is asked for its windows first: while one has no name yet or does not
-/// show, they are all there is to see.
-fn starting(source: &Source<'_>) -> Result<Option<Model>> {
-    let mut model = Model::new(false);
-    model.how = STARTING;
-    model.add(Item { path: source.app.root.clone(), ..Item::default() });
-    let shallow = Source { max_depth: 1, link: source.app.bus_link(source.bus), ..*source };
-    walk::describe(&shallow, &mut model, &[0])?;
-    walk::walk(&shallow, &mut model, vec![(0, 0)])?;
-    model.limit = None;
-    let ready = |f: &u32| model.item(*f).is(State::Showing) && !model.item(*f).name.is_empty();
-    eprintln!("frames {:?}", model.frames().iter().map(|f| (model.item(*f).name.clone(), model.item(*f).is(State::Showing), model.item(*f).child_count)).collect::<Vec<_>>());
-    let ready = !model.frames().is_empty() && model.frames().iter().all(ready);
-    Ok((!ready).then_some(model))
-}
-
 fn good_for_more(model: &Model, notes: &Notes) -> bool {
     // What moved in a sheet may have brought other cells to sight.
-    model.how != STARTING && !notes.all && !(notes.moved && model.has_sheet) && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
+    !notes.all && !(notes.moved && model.has_sheet) && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
 }
 
 /// Brings a tree up to date; `None` when it must be read anew.

@@ -14,11 +14,11 @@ use super::{handle, names, read, value};
 use crate::lookup::WindowLookup;
 
 /// How long an application may take for its first answer, when it was asked for.
-const HELLO: Duration = Duration::from_millis(1000);
+const HELLO: Duration = Duration::from_millis(2500);
 /// And when it is one of many.
 const HELLO_OF_MANY: Duration = Duration::from_millis(450);
 /// And when it did not answer a moment ago.
-const HELLO_AGAIN: Duration = Duration::from_millis(100);
+const HELLO_AGAIN: Duration = Duration::from_millis(800);
 /// Applications read side by side.
 const SIDE_BY_SIDE: usize = 8;
 

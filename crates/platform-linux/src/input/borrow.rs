@@ -1,9 +1,9 @@
 //! Keycodes that write nothing, lent to characters the layout cannot write.
 //!
 //! Programs read the keyboard map late: a key event is turned into text with the map of the moment it
-//! is *handled*, not sent. So a keycode is given another character only when its last event is old
-//! enough ([`AGE`]), the least recently used ones first; and after a change programs get [`SETTLE`] to
-//! notice. All keycodes are given back at the end; a property on the root window names them, so that
+//! is *handled*, not sent. So a keycode is given another character only when the program has handled
+//! its last event ([`Barrier`]); a program that cannot tell gets time instead: a keycode must be old
+//! enough ([`AGE`]), the least recently used ones go first, and after a change comes [`SETTLE`]. All keycodes are given back at the end; a property on the root window names them, so that
 //! what a killed process left behind is found.
 
 use std::time::{Duration, Instant};
@@ -12,13 +12,18 @@ use deskhand_platform::{PlatformError, Result, Scope};
 use x11rb::protocol::xproto::{AtomEnum, ConnectionExt as _, PropMode};
 use x11rb::wrapper::ConnectionExt as _;
 
+use super::barrier::Barrier;
 use crate::x11::Conn;
 
 const DOING: &str = "lending a key to a character";
 /// Time programs get to notice a changed map.
-pub(super) const SETTLE: Duration = Duration::from_millis(60);
+const SETTLE: Duration = Duration::from_millis(60);
+/// The same for a program that answers pings.
+const SETTLE_SURE: Duration = Duration::from_millis(10);
+/// A program that has not handled its keys after this long is frozen.
+const FROZEN: Duration = Duration::from_secs(5);
 /// Age of a keycode's last event before it may mean something else.
-pub(super) const AGE: Duration = Duration::from_millis(160);
+const AGE: Duration = Duration::from_millis(160);
 /// Keycodes lent at once at most.
 const MOST: usize = 48;
 
@@ -32,18 +37,28 @@ struct Slot {
 pub(super) struct Borrowed {
     slots: Vec<Slot>,
     touched: bool,
+    barrier: Option<Barrier>,
 }
 
 impl Borrowed {
     /// Nothing lent yet.
     pub(super) fn new(spare: &[u8]) -> Self {
         let slots = spare.iter().take(MOST).map(|&code| Slot { code, symbol: None, used: None }).collect();
-        Self { slots, touched: false }
+        Self { slots, touched: false, barrier: None }
     }
 
-    /// How many characters can be lent in one go: half of the keycodes, so that the other half can age.
+    /// How many characters can be lent in one go: all when the program tells what it has handled, else
+    /// half of the keycodes, so that the other half can age.
     pub(super) fn batch(&self) -> usize {
-        self.slots.len().div_ceil(2)
+        if self.barrier.is_some() { self.slots.len() } else { self.slots.len().div_ceil(2) }
+    }
+
+    /// Finds out whether the program with the keyboard answers pings. Once, before the first loan.
+    pub(super) fn prepare(&mut self, conn: &Conn) -> Result<()> {
+        if !self.touched && self.barrier.is_none() {
+            self.barrier = Barrier::new(conn)?;
+        }
+        Ok(())
     }
 
     /// The keycode lent to a symbol; counts as used now.
@@ -77,8 +92,19 @@ impl Borrowed {
             .collect();
         free.truncate(new.len());
         let youngest = free.iter().filter_map(|&i| self.slots[i].used).max();
-        if let Some(used) = youngest {
-            scope.sleep(AGE.saturating_sub(used.elapsed()), DOING)?;
+        match (youngest, &mut self.barrier) {
+            (None, _) => {}
+            (Some(used), None) => scope.sleep(AGE.saturating_sub(used.elapsed()), DOING)?,
+            (Some(_), Some(barrier)) => {
+                let over = || scope.check(DOING).is_err();
+                if !barrier.wait(conn, FROZEN, over)? {
+                    scope.check(DOING)?;
+                    return Err(PlatformError::AppUnresponsive {
+                        app: "the program that has the keyboard".into(),
+                        doing: "it did not take the keys typed so far".into(),
+                    });
+                }
+            }
         }
         self.touched = true;
         let codes: Vec<u32> =
@@ -101,17 +127,22 @@ impl Borrowed {
             conn.x.change_keyboard_mapping(1, slot.code, 2, &[symbol, symbol]).map_err(fail)?;
         }
         conn.sync(DOING)?;
-        scope.sleep(SETTLE, DOING)
+        scope.sleep(if self.barrier.is_some() { SETTLE_SURE } else { SETTLE }, DOING)
     }
 
     /// Gives everything back. Waits for programs to handle what was typed, unless there is no time.
     pub(super) fn give_back(&mut self, conn: &Conn, hurry: bool) -> Result<()> {
+        if let Some(mut barrier) = self.barrier.take() {
+            if self.touched {
+                barrier.wait(conn, if hurry { AGE / 4 } else { FROZEN }, || false)?;
+            }
+            Barrier::end(conn)?;
+        } else if let Some(used) = self.slots.iter().filter_map(|s| s.used).max() {
+            let age = if hurry { AGE / 4 } else { AGE };
+            std::thread::sleep(age.saturating_sub(used.elapsed()));
+        }
         if !self.touched {
             return Ok(());
-        }
-        if let Some(used) = self.slots.iter().filter_map(|s| s.used).max() {
-            let age = if hurry { AGE / 8 } else { AGE };
-            std::thread::sleep(age.saturating_sub(used.elapsed()));
         }
         let fail = |e| PlatformError::display(DOING, e);
         for slot in self.slots.iter_mut().filter(|s| s.symbol.is_some()) {

@@ -3,6 +3,7 @@
 //! Events are flushed when a call returns. A round trip is made where an action ends (a button or key
 //! goes up, a text is typed), so that whoever looks afterwards looks at a server that has handled it.
 
+mod barrier;
 mod borrow;
 mod events;
 mod keymap;
@@ -328,7 +329,10 @@ impl Input for X11Input {
         scope.check("typing")?;
         self.with(|conn| {
             let (keymap, ..) = self.keymap(conn)?;
-            typing::type_text(conn, &keymap, text, delay, progress, scope)
+            let result = typing::type_text(conn, &keymap, text, delay, progress, scope);
+            // It may have read notices of the keyboard among others: look again next time.
+            self.state().known.keymap = None;
+            result
         })
     }
 

@@ -109,6 +109,7 @@ fn run(
             Step::Stroke(stroke) => stroke,
             Step::Borrow(symbol) => {
                 if !borrowed.has(symbol) {
+                    borrowed.prepare(conn)?;
                     let wanted = ahead(&steps[at..], borrowed.batch());
                     borrowed.lend(conn, &wanted, scope)?;
                     scope.check(DOING)?;

@@ -20,7 +20,7 @@ x11rb::atom_manager! {
     /// The names we use, looked up once per connection.
     pub(crate) Atoms: AtomsCookie {
         UTF8_STRING, COMPOUND_TEXT, TEXT, TARGETS, TIMESTAMP, MULTIPLE, INCR, CLIPBOARD,
-        WM_PROTOCOLS, WM_DELETE_WINDOW, WM_STATE, WM_CHANGE_STATE, WM_CLIENT_MACHINE, WM_TRANSIENT_FOR,
+        WM_PROTOCOLS, WM_DELETE_WINDOW, _NET_WM_PING, WM_STATE, WM_CHANGE_STATE, WM_CLIENT_MACHINE, WM_TRANSIENT_FOR,
         _NET_SUPPORTED, _NET_SUPPORTING_WM_CHECK, _NET_CLIENT_LIST, _NET_CLIENT_LIST_STACKING,
         _NET_ACTIVE_WINDOW, _NET_CLOSE_WINDOW, _NET_MOVERESIZE_WINDOW, _NET_FRAME_EXTENTS,
         _GTK_FRAME_EXTENTS, _NET_WM_NAME, _NET_WM_PID, _NET_WM_STATE, _NET_WM_STATE_MAXIMIZED_VERT,
@@ -70,7 +70,14 @@ impl Conn {
             }
             Err(last.map_or(ConnectError::UnknownError, ConnectError::IoError))
         };
-        let (x, screen) = connect().map_err(|e| PlatformError::display(DOING, e))?;
+        let (x, screen) = connect().map_err(|e| match e {
+            // The server is there and does not let us in.
+            ConnectError::SetupFailed(_) | ConnectError::SetupAuthenticate(_) => PlatformError::PermissionMissing {
+                what: format!("connecting to the display {}: {}", display.unwrap_or_default(), e.to_string().trim()),
+                fix: "start the host from the session that owns the display, or set XAUTHORITY to its cookie file".to_owned(),
+            },
+            e => PlatformError::display(DOING, e),
+        })?;
         let root = x.setup().roots[screen].root;
         let atoms = Atoms::new(&x)
             .map_err(ReplyError::from)

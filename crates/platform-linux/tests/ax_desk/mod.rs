@@ -228,6 +228,11 @@ impl XdoWindows {
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
 
+    /// Windows with these words in their titles.
+    pub fn named(&self, words: &str) -> String {
+        self.run(&["search", "--onlyvisible", "--name", words])
+    }
+
     fn one(&self, id: &str) -> Option<(WindowId, Rect, String)> {
         // Not xdotool's geometry: it counts the frame of a managed window twice.
         let out = Command::new("xwininfo").args(["-id", id]).env("DISPLAY", &self.display).output().expect("xwininfo is installed");

@@ -8,6 +8,7 @@ mod clipboard;
 mod common;
 mod input;
 mod measure;
+mod programs;
 mod recovery;
 mod report;
 mod screen;

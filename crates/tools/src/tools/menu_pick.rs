@@ -78,15 +78,6 @@ impl Tool for MenuPick {
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let parts = check(input.path)?;
         ctx.route.guard(ctx.desktop)?;
-        let window = match &ctx.route.window {
-            Some(window) => Some(window.clone()),
-            None => ctx.desktop.windows.active()?,
-        };
-        if let Some(window) = &window
-            && let Some(modal) = blocking_modal(window, &ctx.desktop.windows.list()?)
-        {
-            return Err(modal_blocking(window, modal));
-        }
         let tree = aim::read(ctx, aim::root(ctx)?, false)?;
         let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None };
         let outcome = walk.run(tree, &parts);
@@ -124,6 +115,12 @@ struct Walk<'c, 'a> {
 impl Walk<'_, '_> {
     fn run(&mut self, tree: Tree, parts: &[String]) -> Result<Done<Output>> {
         let (tree, start, skip) = self.start(tree, parts)?;
+        // The dialog itself may be in front: what counts is the window the menu belongs to.
+        if let Some(window) = aim::owner(self.ctx, &tree, start)
+            && let Some(modal) = blocking_modal(&window, &self.ctx.desktop.windows.list()?)
+        {
+            return Err(modal_blocking(&window, modal));
+        }
         let mut tree = tree;
         let mut at = start;
         // Elements from the bar down to the leaf.

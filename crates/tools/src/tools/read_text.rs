@@ -92,7 +92,11 @@ impl Tool for ReadText {
         if element.secure {
             return Err(Error::new(ErrorCode::SecureField, format!("{} is a password field and is never read", aim.words())));
         }
-        let (whole, total_bytes, more) = match ctx.desktop.elements.text(aim.handle(), limit + BEYOND, ctx.scope) {
+        let read = match element.has_text {
+            true => ctx.desktop.elements.text(aim.handle(), limit + BEYOND, ctx.scope),
+            false => Err(PlatformError::Unsupported { what: "text".to_owned(), why: "the element has none".to_owned() }),
+        };
+        let (whole, total_bytes, more) = match read {
             Ok(read) => (read.text, read.total_bytes, read.truncated),
             // What has no text of its own still has a value or a name.
             Err(PlatformError::NotActionable { .. } | PlatformError::Unsupported { .. }) => {
