@@ -195,6 +195,10 @@ mod tests {
         let (out, theirs) = pair(&limits);
         let writer = Arc::clone(&out);
         let first = std::thread::spawn(move || writer.send(vec![b'x'; 900_000]));
+        // Whoever comes first writes, and blocks: that must not be this thread.
+        while !out.lock().writing {
+            std::thread::yield_now();
+        }
         let mut slow = None;
         for _ in 0..1000 {
             if let Err(found) = out.send(vec![b'y'; 100_000]) {

@@ -239,7 +239,7 @@ impl Work {
         };
         let none = NoNotebook;
         let notebook: &dyn Notebook = self.bundle.as_deref().map_or(&none, |b| b);
-        let ctx = Ctx::new(desktop, &self.scope, &routed, &self.host.books, notebook, self.verify && acting);
+        let ctx = Ctx::new(desktop, &self.scope, &routed, &self.host.books, notebook, self.verify);
         if acting {
             ctx.mark_now();
         }

@@ -49,12 +49,19 @@ fn main() {
             Ok(tree) => {
                 let ms = start.elapsed().as_secs_f64() * 1000.0;
                 let n = tree.nodes.len();
-                println!("{n} nodes {ms:.2} ms {} limit={:?} unresponsive={:?}", tree.how, tree.limit, tree.unresponsive);
+                println!(
+                    "{n} nodes {ms:.2} ms {} limit={:?} unresponsive={:?}",
+                    tree.how, tree.limit, tree.unresponsive
+                );
                 if has("-v") && round + 1 == times {
                     for node in &tree.nodes {
                         let e = &node.element;
-                        let (pad, rect) = (" ".repeat(node.depth as usize), e.rect.map(|r| (r.x, r.y, r.width, r.height)));
-                        let (on, v) = (if e.states.showing { "" } else { "(hidden)" }, e.value.as_deref().unwrap_or(""));
+                        let (pad, rect) =
+                            (" ".repeat(node.depth as usize), e.rect.map(|r| (r.x, r.y, r.width, r.height)));
+                        let (on, v) = (
+                            if e.states.showing { "" } else { "(hidden)" },
+                            e.value.as_deref().unwrap_or(""),
+                        );
                         println!("{pad}{} [{}] {:?} {rect:?} {on} {v:?}", e.role, e.native_role, e.name);
                     }
                 }

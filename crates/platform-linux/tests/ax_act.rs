@@ -7,8 +7,10 @@ mod ax_desk;
 use std::time::Duration;
 
 use ax_desk::{Desk, eventually, find, query, scope, wait_for};
-use deskhand_platform::{Element, ElementAction as Do, ElementEventKind, Elements, PlatformError, Root, Scope};
-use deskhand_protocol::{Role, ErrorCode};
+use deskhand_platform::{
+    Element, ElementAction as Do, ElementEventKind, Elements, PlatformError, Root, Scope,
+};
+use deskhand_protocol::{ErrorCode, Role};
 
 const MIXED: &str = "汉字 和 emoji 🎉👍🏽 naïve Ωμέγα\nsecond line\t.";
 
@@ -23,8 +25,9 @@ fn first(ax: &dyn Elements, pid: u32, role: Role) -> Element {
 fn text_goes_in_exactly() {
     let desk = Desk::start();
     let ax = desk.elements();
-    for program in ["mousepad", "featherpad"] {
-        let pid = desk.spawn(program, &[]);
+    // Standalone: FeatherPad otherwise hands over to one that runs on any other desk of this user.
+    for (program, args) in [("mousepad", [].as_slice()), ("featherpad", ["--standalone"].as_slice())] {
+        let pid = desk.spawn(program, args);
         let area = first(&ax, pid, Role::TextArea);
         assert!(area.editable_text && area.has_text, "{program}");
         let mark = ax.mark().unwrap();
@@ -48,7 +51,8 @@ fn text_goes_in_exactly() {
         let mut with_text = query(Root::App(pid));
         with_text.include_text = true;
         let tree = ax.tree(&with_text, &scope()).unwrap();
-        let value = tree.nodes.iter().find(|n| n.element.handle == area.handle).unwrap().element.value.clone();
+        let value =
+            tree.nodes.iter().find(|n| n.element.handle == area.handle).unwrap().element.value.clone();
         assert_eq!(value.as_deref(), Some(format!("{MIXED}尾").as_str()), "{program}");
         // Cut at a character.
         let cut = ax.text(&area.handle, 4, &scope()).unwrap();

@@ -30,7 +30,10 @@ fn a_frozen_application() {
     for (what, error) in [
         ("tree", ax.tree(&query(Root::App(frozen)), &scope()).map(|_| ()).unwrap_err()),
         ("read", ax.read(&menu.handle, &scope()).map(|_| ()).unwrap_err()),
-        ("new connection", desk.elements().tree(&query(Root::App(frozen)), &scope()).map(|_| ()).unwrap_err()),
+        (
+            "new connection",
+            desk.elements().tree(&query(Root::App(frozen)), &scope()).map(|_| ()).unwrap_err(),
+        ),
     ] {
         assert_eq!(error.code(), ErrorCode::AppUnresponsive, "{what}: {error}");
     }
@@ -58,7 +61,12 @@ fn killed_while_it_is_read() {
         std::thread::sleep(Duration::from_millis(300));
         desk.kill(pid);
         let error = reader.join().unwrap();
-        let codes = [ErrorCode::AppNotFound, ErrorCode::StaleSnapshot, ErrorCode::AppUnresponsive, ErrorCode::AxUnavailable];
+        let codes = [
+            ErrorCode::AppNotFound,
+            ErrorCode::StaleSnapshot,
+            ErrorCode::AppUnresponsive,
+            ErrorCode::AxUnavailable,
+        ];
         assert!(codes.contains(&error.code()), "{error}");
     });
     let error = ax.tree(&query(Root::App(pid)), &scope()).unwrap_err();

@@ -25,11 +25,11 @@ pub enum Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Layer {
-    /// Through the element itself (accessibility action, text insertion).
+    /// Through the element: the pointer at the element as it is now, its own action, text insertion.
     Element,
     /// Through a command: menu, hotkey, window manager.
     Semantic,
-    /// By coordinates.
+    /// By coordinates that name no element.
     Coordinates,
 }
 

@@ -61,15 +61,17 @@ impl Routed {
     pub fn guard(&self, desktop: &Desktop) -> Result<()> {
         let (Some(window), Some(_)) = (&self.window, self.policy) else { return Ok(()) };
         match desktop.windows.active()? {
-            Some(active) if self.accepts(&active) => Ok(()),
+            Some(active) if active.id == window.id => Ok(()),
+            // What is sent now would go to the dialog, not to the window that was named.
+            Some(active) if self.owns(&active) && active.modal => Err(modal_blocking(window, &active)),
+            Some(active) if self.owns(&active) => Ok(()),
             active => Err(focus_lost(window, active.as_ref())),
         }
     }
 
-    /// Whether `active` is the routed window, or a window of the routed app when only that was named.
-    fn accepts(&self, active: &Window) -> bool {
-        self.window.as_ref().is_some_and(|w| w.id == active.id)
-            || (self.window.is_some() && active.pid.is_some() && active.pid == self.pid && active.transient_for == self.window.as_ref().map(|w| w.id))
+    /// Whether `active` is a window that belongs to the routed one.
+    fn owns(&self, active: &Window) -> bool {
+        self.window.is_some() && active.pid.is_some() && active.pid == self.pid && active.transient_for == self.window.as_ref().map(|w| w.id)
     }
 }
 
@@ -88,8 +90,9 @@ fn apply_focus(routed: &mut Routed, desktop: &Desktop, scope: &Scope) -> Result<
             }
         }
         FocusPolicy::FocusIfNeeded => {
-            if routed.guard(desktop).is_ok() {
-                return Ok(());
+            match routed.guard(desktop) {
+                Err(e) if e.code != ErrorCode::ModalBlocking => {}
+                done => return done,
             }
             match desktop.windows.activate(window.id, &scope.within(Duration::from_secs(3))) {
                 Ok(()) => {}

@@ -19,6 +19,8 @@ use crate::x11::Link;
 const FIRST_WINDOW: Duration = Duration::from_secs(8);
 /// Longest wait for a program that was asked to end.
 const ENDING: Duration = Duration::from_secs(5);
+/// Windows are asked to close a second time after this long.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Pause between two looks.
 const LOOK: Duration = Duration::from_millis(5);
 /// A program that ends this soon without a window did not start.
@@ -85,6 +87,12 @@ impl X11Apps {
                 Err(e) => return Err(e),
             }
         }
+    }
+
+    fn ask_windows_to_close(&self, pid: u32) -> Result<Vec<WindowId>> {
+        let ids: Vec<WindowId> = self.windows_of(pid).iter().map(|w| w.id).collect();
+        ids.iter().try_for_each(|id| self.windows.ask_to_close(*id))?;
+        Ok(ids)
     }
 
     fn windows_of(&self, pid: u32) -> Vec<Window> {
@@ -204,23 +212,30 @@ impl Apps for X11Apps {
             });
         }
         scope.check("ending a program")?;
+        let mut asked = Vec::new();
         if force {
             Pinned::family(pid).kill();
         } else {
             let pinned = Pinned::one(pid);
-            let windows = self.windows_of(pid);
-            for window in &windows {
-                self.windows.ask_to_close(window.id)?;
-            }
-            if windows.is_empty()
+            asked = self.ask_windows_to_close(pid)?;
+            if asked.is_empty()
                 && let Some(pinned) = pinned
             {
                 // Without a window there is no close button; this is the polite way that is left.
                 pinned.terminate();
             }
         }
-        let short = scope.within(ENDING);
+        let (short, begin) = (scope.within(ENDING), Instant::now());
         while process::alive(pid) {
+            // A program that was still starting missed the request. The very same windows after a while
+            // and no question among them: once more.
+            if !asked.is_empty() && begin.elapsed() > AGAIN {
+                let now: Vec<_> = self.windows_of(pid).iter().map(|w| w.id).collect();
+                if now.len() == asked.len() && now.iter().all(|id| asked.contains(id)) {
+                    self.ask_windows_to_close(pid)?;
+                }
+                asked.clear();
+            }
             match short.sleep(LOOK, "waiting for the program to end") {
                 Ok(()) => {}
                 Err(PlatformError::Timeout { .. }) => return Ok(false),

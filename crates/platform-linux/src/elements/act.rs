@@ -5,7 +5,7 @@ use std::time::Duration;
 use atspi::{Role as Native, State};
 use deskhand_platform::{ActReport, ElementAction, Handle, PlatformError, Result, Scope};
 
-use super::bus::AxBus;
+use super::bus::{AxBus, patience};
 use super::names::{ACCESSIBLE, ACTION, COMPONENT, EDITABLE, PROPERTIES, SELECTION, TEXT, VALUE, bit, iface};
 use super::object::{Kind, Object};
 use super::wire::{Args, Variant};
@@ -14,8 +14,18 @@ use super::wire::{Args, Variant};
 const SETTLE: Duration = Duration::from_millis(500);
 /// Names of the action that a click would do, best first.
 const DEFAULT: [&str; 12] = [
-    "click", "press", "activate", "toggle", "jump", "open", "dodefault", "default", "select", "check",
-    "expand or contract", "clickancestor",
+    "click",
+    "press",
+    "activate",
+    "toggle",
+    "jump",
+    "open",
+    "dodefault",
+    "default",
+    "select",
+    "check",
+    "expand or contract",
+    "clickancestor",
 ];
 /// Names that are something else than a click.
 const ASIDE: [&str; 4] = ["setfocus", "showmenu", "showcontextmenu", "menu"];
@@ -80,17 +90,24 @@ fn press(object: &Object<'_>, kind: &Kind, name: Option<&str>) -> Result<ActRepo
     };
     let how = format!("Action.DoAction({index}) {:?}", names[index]);
     let watched = bit(State::Checked) | bit(State::Pressed) | bit(State::Expanded) | bit(State::Selected);
-    match object.try_call(ACTION, "DoAction", Args::default().i32(index as i32)) {
+    match object.try_act(ACTION, "DoAction", Args::default().i32(index as i32)) {
         Ok(reply) => {
             if reply.ok().is_none_or(|mut r| r.u32() == 0) {
                 return Ok(ActReport { how: format!("{how} answered false"), done: Some(false) });
             }
         }
         // A modal dialog that it opened can keep the answer until it is closed.
-        Err(None) => return Ok(ActReport { how: format!("{how}: no answer in time, it may have happened"), done: None }),
+        Err(None) => {
+            return Ok(ActReport {
+                how: format!("{how}: no answer in time, it may have happened"),
+                done: None,
+            });
+        }
         Err(Some(e)) => return Err(e),
     }
-    let toggles = [Native::CheckBox, Native::ToggleButton, Native::CheckMenuItem].map(|r| r as u32).contains(&kind.role);
+    let toggles = [Native::CheckBox, Native::ToggleButton, Native::CheckMenuItem]
+        .map(|r| r as u32)
+        .contains(&kind.role);
     if !toggles || name.is_some() {
         return Ok(ActReport { how, done: None });
     }
@@ -132,7 +149,9 @@ fn insert(object: &Object<'_>, kind: &Kind, text: &str) -> Result<ActReport> {
     if text.contains('\0') {
         return Err(PlatformError::Invalid { field: "text".into(), why: "holds a NUL character".into() });
     }
-    let length = i32::try_from(text.len())
+    let units = text.encode_utf16().count();
+    let qt = object.app.facts(object.bus, &patience(object.scope, SETTLE)).qt;
+    let length = i32::try_from(if qt { units } else { text.len() })
         .map_err(|_| PlatformError::Invalid { field: "text".into(), why: "longer than 2 GiB".into() })?;
     let mut at = object.int(TEXT, "CaretOffset")?.max(0);
     let selected = object
@@ -152,11 +171,16 @@ fn insert(object: &Object<'_>, kind: &Kind, text: &str) -> Result<ActReport> {
     }
     let before = count(object)?;
     at = at.min(before);
-    let how = format!("EditableText.InsertText({at}, …, {length} bytes)");
+    let how = format!("EditableText.InsertText({at}, …, {length})");
     let args = Args::default().i32(at).str(text).i32(length);
     match object.try_call(EDITABLE, "InsertText", args) {
         Ok(_) => {}
-        Err(None) => return Ok(ActReport { how: format!("{how}: no answer in time, it may have happened"), done: None }),
+        Err(None) => {
+            return Ok(ActReport {
+                how: format!("{how}: no answer in time, it may have happened"),
+                done: None,
+            });
+        }
         Err(Some(e)) => return Err(e),
     }
     if kind.secure() {
@@ -165,10 +189,12 @@ fn insert(object: &Object<'_>, kind: &Kind, text: &str) -> Result<ActReport> {
         return Ok(ActReport { how, done: (!grew).then_some(false) });
     }
     // Offsets are characters here and UTF-16 units there: how much longer it got tells which.
+    let longer_by = [text.chars().count(), units];
     let mut end = at;
     let done = object.until(SETTLE, || {
-        end = at + (count(object)? - before).max(0);
-        Ok(range(object, at, end)? == text)
+        let more = (count(object)? - before).max(0);
+        end = at + more;
+        Ok(longer_by.contains(&(more as usize)) && range(object, at, end)? == text)
     })?;
     if done {
         let _ = object.yes(TEXT, "SetCaretOffset", Args::default().i32(end));
@@ -184,7 +210,12 @@ fn set_text(object: &Object<'_>, kind: &Kind, text: &str) -> Result<ActReport> {
     let how = "EditableText.SetTextContents".to_owned();
     match object.try_call(EDITABLE, "SetTextContents", Args::default().str(text)) {
         Ok(_) => {}
-        Err(None) => return Ok(ActReport { how: format!("{how}: no answer in time, it may have happened"), done: None }),
+        Err(None) => {
+            return Ok(ActReport {
+                how: format!("{how}: no answer in time, it may have happened"),
+                done: None,
+            });
+        }
         Err(Some(e)) => return Err(e),
     }
     if kind.secure() {
@@ -196,7 +227,10 @@ fn set_text(object: &Object<'_>, kind: &Kind, text: &str) -> Result<ActReport> {
 
 fn set_value(object: &Object<'_>, kind: &Kind, value: f64) -> Result<ActReport> {
     if !value.is_finite() {
-        return Err(PlatformError::Invalid { field: "value".into(), why: format!("{value} is not a number to set") });
+        return Err(PlatformError::Invalid {
+            field: "value".into(),
+            why: format!("{value} is not a number to set"),
+        });
     }
     if !kind.can(iface::VALUE) {
         return Err(no(object, "it has no number to set"));
@@ -213,16 +247,23 @@ fn set_value(object: &Object<'_>, kind: &Kind, value: f64) -> Result<ActReport> 
 
 fn select(object: &Object<'_>, kind: &Kind) -> Result<ActReport> {
     let chosen = || Ok(object.states()? & (bit(State::Selected) | bit(State::Checked)) != 0);
-    let take = |v: Variant<'_>| if let Variant::Reference(_, path) = v { Some(path.to_owned()) } else { None };
+    let take =
+        |v: Variant<'_>| if let Variant::Reference(_, path) = v { Some(path.to_owned()) } else { None };
     let parent = object.property(ACCESSIBLE, "Parent", take)?;
     if let Some(parent) = parent.filter(|p| p != super::names::NULL) {
         let parent = object.other(&parent);
         if parent.kind().is_ok_and(|k| k.can(iface::SELECTION)) {
-            let index = object.call(ACCESSIBLE, "GetIndexInParent", Args::default())?.ok().map_or(-1, |mut r| r.i32());
+            let index = object
+                .call(ACCESSIBLE, "GetIndexInParent", Args::default())?
+                .ok()
+                .map_or(-1, |mut r| r.i32());
             if index >= 0 {
                 let said = parent.yes(SELECTION, "SelectChild", Args::default().i32(index))?;
                 if object.until(SETTLE, chosen)? {
-                    return Ok(ActReport { how: format!("Selection.SelectChild({index})"), done: Some(true) });
+                    return Ok(ActReport {
+                        how: format!("Selection.SelectChild({index})"),
+                        done: Some(true),
+                    });
                 }
                 if !kind.can(iface::ACTION) {
                     let how = format!("Selection.SelectChild({index}) answered {said}");

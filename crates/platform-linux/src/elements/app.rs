@@ -1,5 +1,6 @@
 //! An application on the accessibility bus.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -14,8 +15,15 @@ use super::wire::{Args, Call, Variant};
 
 /// How long an application that did not answer is left alone.
 const LEFT_ALONE: Duration = Duration::from_secs(5);
+/// How long an action's own answer is waited for; what it did is seen otherwise.
+const SOON: Duration = Duration::from_millis(400);
+/// Sockets kept with an action that is not answered.
+const PARKED: usize = 4;
 /// Calls in flight to one application.
 pub(super) const WINDOW: usize = 64;
+
+/// Toolkits that show pages.
+const PAGES: &[&str] = &["chromium", "gecko", "webkitgtk"];
 
 /// What is asked of an application once.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +31,10 @@ pub(super) struct Facts {
     pub(super) name: String,
     /// GTK 4 gives places inside the window, and never says SHOWING (4.8).
     pub(super) gtk4: bool,
+    /// Qt counts the length of inserted text in UTF-16 units, all others in bytes.
+    pub(super) qt: bool,
+    /// Shows pages, whose elements have ids of their own.
+    pub(super) pages: bool,
 }
 
 #[derive(Default)]
@@ -45,6 +57,8 @@ pub(super) struct App {
     frozen_until: Mutex<Option<Instant>>,
     facts: Mutex<Option<Facts>>,
     peer: Mutex<Peer>,
+    /// Sockets on which an action has not been answered; see [`App::act_apart`].
+    parked: Mutex<VecDeque<Conn>>,
 }
 
 /// A way to an application: its own socket, or the bus.
@@ -83,6 +97,7 @@ impl App {
             frozen_until: Mutex::default(),
             facts: Mutex::default(),
             peer: Mutex::default(),
+            parked: Mutex::default(),
         }
     }
 
@@ -152,11 +167,18 @@ impl App {
         };
         let calls = [get(ACCESSIBLE, "Name"), get(APPLICATION, "ToolkitName"), get(APPLICATION, "Version")];
         let (replies, ended) = bus.conn.batch(calls.into_iter(), WINDOW, patience);
-        let text = |i: usize| match replies.get(i).and_then(Option::as_ref).and_then(Reply::ok).map(|mut r| r.variant()) {
+        let text = |i: usize| match replies
+            .get(i)
+            .and_then(Option::as_ref)
+            .and_then(Reply::ok)
+            .map(|mut r| r.variant())
+        {
             Some(Variant::Str(s)) => s.to_owned(),
             _ => String::new(),
         };
-        let facts = Facts { name: text(0), gtk4: text(1).eq_ignore_ascii_case("gtk") && text(2).starts_with('4') };
+        let toolkit = text(1).to_lowercase();
+        let facts =
+            Facts { name: text(0), gtk4: toolkit == "gtk" && text(2).starts_with('4'), qt: toolkit == "qt", pages: PAGES.contains(&toolkit.as_str()) };
         if ended == Ended::Complete {
             *lock(&self.facts) = Some(facts.clone());
         }
@@ -186,6 +208,35 @@ impl App {
         Link { conn: Arc::clone(&bus.conn), dest: Some(Arc::clone(&self.bus)) }
     }
 
+    /// Calls over a socket of its own. GTK 3's bridge handles no further message of a connection
+    /// while an action of that connection runs, and an action that opens a modal dialog runs until
+    /// the dialog is closed: on the shared connection everything would wait for the person to answer.
+    ///
+    /// `None` when the application offers no socket; the toolkits without one do not have that trouble.
+    /// `Some(Err(Ended::Silent))` soon after the application turned out to be alive without answering.
+    pub(super) fn act_apart(
+        &self,
+        bus: &AxBus,
+        call: Call<'_>,
+        patience: &Patience,
+    ) -> Option<Result<Reply, Ended>> {
+        let Peer::Open(conn) = self.open_peer(bus, patience) else { return None };
+        let conn = Arc::into_inner(conn)?;
+        let first = Patience { deadline: patience.deadline.min(Instant::now() + SOON), ..patience.clone() };
+        let answer = conn.call(Call { dest: None, ..call }, &first);
+        if matches!(answer, Err(Ended::Deadline | Ended::Silent)) {
+            // Kept open, so that the application finds somebody to answer to.
+            let mut parked = lock(&self.parked);
+            parked.retain(|c| !c.is_dead());
+            if parked.len() >= PARKED {
+                parked.pop_front();
+            }
+            parked.push_back(conn);
+            return Some(Err(Ended::Silent));
+        }
+        Some(answer)
+    }
+
     fn open_peer(&self, bus: &AxBus, patience: &Patience) -> Peer {
         let call = plain(Some(&self.bus), &self.root, APPLICATION, "GetApplicationBusAddress");
         let Ok(reply) = bus.conn.call(call, patience) else { return Peer::Unknown };
@@ -193,7 +244,8 @@ impl App {
             Some(a) if a.starts_with("unix:") => a.to_owned(),
             _ => return Peer::None,
         };
-        let time = patience.deadline.saturating_duration_since(Instant::now()).min(Duration::from_millis(300));
+        let time =
+            patience.deadline.saturating_duration_since(Instant::now()).min(Duration::from_millis(300));
         Conn::connect(&address, time, Box::new(|_| {})).map_or(Peer::None, |c| Peer::Open(Arc::new(c)))
     }
 }

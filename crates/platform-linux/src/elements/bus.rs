@@ -87,15 +87,27 @@ fn a11y_address(place: &Place, patience: &Patience) -> Result<String> {
     let doing = "asking the session bus for the accessibility bus";
     let conn = Conn::connect(&session, CONNECT, Box::new(|_| {})).map_err(|e| unavailable(doing, e))?;
     ask(&conn, plain(Some(DAEMON), DAEMON_PATH, DAEMON, "Hello"), doing, patience)?;
-    let reply = ask(&conn, plain(Some("org.a11y.Bus"), "/org/a11y/bus", "org.a11y.Bus", "GetAddress"), doing, patience)?;
+    let reply = ask(
+        &conn,
+        plain(Some("org.a11y.Bus"), "/org/a11y/bus", "org.a11y.Bus", "GetAddress"),
+        doing,
+        patience,
+    )?;
     let address = reply.ok().map(|mut r| r.str().to_owned()).unwrap_or_default();
     if address.is_empty() { Err(unavailable(doing, "the address is empty")) } else { Ok(address) }
+}
+
+/// Whether a process is there and has not ended (one that nobody has waited for still has an entry).
+fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit(')').next().is_some_and(|rest| !matches!(rest.trim().chars().next(), None | Some('Z' | 'X')))
 }
 
 impl AxBus {
     /// Connects, subscribes to events.
     pub(super) fn connect(place: &Place, hub: &Arc<Hub>, cancel: &CancelToken) -> Result<Self> {
-        let patience = Patience { deadline: Instant::now() + CONNECT, silence: CONNECT, cancel: cancel.clone() };
+        let patience =
+            Patience { deadline: Instant::now() + CONNECT, silence: CONNECT, cancel: cancel.clone() };
         let address = a11y_address(place, &patience)?;
         let doing = "connecting to the accessibility bus";
         hub.forget_apps();
@@ -128,8 +140,11 @@ impl AxBus {
             member: "RegisterEvent",
             args: Args::default().str(event).strs(&[]).str(""),
         };
-        let calls: Vec<Call<'_>> =
-            matches.iter().map(|m| rule(m)).chain(["object:", "window:", "document:", "focus:"].map(register)).collect();
+        let calls: Vec<Call<'_>> = matches
+            .iter()
+            .map(|m| rule(m))
+            .chain(["object:", "window:", "document:", "focus:"].map(register))
+            .collect();
         let (replies, ended) = conn.batch(calls.into_iter(), 16, &patience);
         if ended != Ended::Complete {
             return Err(unavailable(doing, ended_word(ended)));
@@ -167,7 +182,11 @@ impl AxBus {
     }
 
     /// Processes of bus names, as the bus knows them.
-    fn pids<'a>(&self, names: impl ExactSizeIterator<Item = &'a str>, patience: &Patience) -> Result<Vec<Option<u32>>> {
+    fn pids<'a>(
+        &self,
+        names: impl ExactSizeIterator<Item = &'a str>,
+        patience: &Patience,
+    ) -> Result<Vec<Option<u32>>> {
         let calls = names.map(|name| Call {
             dest: Some(DAEMON),
             path: DAEMON_PATH,
@@ -201,13 +220,14 @@ impl AxBus {
         if let Some(app) = self.apps(patience)?.into_iter().find(|a| a.pid == pid) {
             return Ok(app);
         }
-        if !Path::new(&format!("/proc/{pid}")).exists() {
+        if !runs(pid) {
             return Err(PlatformError::AppNotFound { what: format!("with pid {pid}: no such process") });
         }
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         Err(PlatformError::Unsupported {
             what: format!("the accessibility tree of {} (pid {pid})", name.trim()),
-            why: "this application is not on the accessibility bus; use the screenshot, coordinates and keys".into(),
+            why: "this application is not on the accessibility bus; use the screenshot, coordinates and keys"
+                .into(),
         })
     }
 
@@ -216,9 +236,8 @@ impl AxBus {
         if let Some(app) = lock(&self.hub.apps).get(name) {
             return Ok(Arc::clone(app));
         }
-        self.apps(patience)?
-            .into_iter()
-            .find(|a| &*a.bus == name)
-            .ok_or_else(|| PlatformError::ElementGone { what: format!("the application {name} has left the accessibility bus") })
+        self.apps(patience)?.into_iter().find(|a| &*a.bus == name).ok_or_else(|| PlatformError::ElementGone {
+            what: format!("the application {name} has left the accessibility bus"),
+        })
     }
 }

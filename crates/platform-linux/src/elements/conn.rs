@@ -94,14 +94,16 @@ impl Drop for Conn {
 }
 
 fn open(address: &str) -> io::Result<UnixStream> {
-    let mut last = io::Error::new(io::ErrorKind::Unsupported, format!("no unix socket in address {address:?}"));
+    let mut last =
+        io::Error::new(io::ErrorKind::Unsupported, format!("no unix socket in address {address:?}"));
     for one in address.split(';') {
         let Some(keys) = one.strip_prefix("unix:") else { continue };
         for key in keys.split(',') {
             let made = if let Some(path) = key.strip_prefix("path=") {
                 UnixStream::connect(unescape(path))
             } else if let Some(name) = key.strip_prefix("abstract=") {
-                SocketAddr::from_abstract_name(unescape(name).as_encoded_bytes()).and_then(|a| UnixStream::connect_addr(&a))
+                SocketAddr::from_abstract_name(unescape(name).as_encoded_bytes())
+                    .and_then(|a| UnixStream::connect_addr(&a))
             } else {
                 continue;
             };
@@ -145,7 +147,10 @@ fn authenticate(stream: &mut UnixStream) -> io::Result<()> {
     }
     if !line.starts_with(b"OK ") {
         let said = String::from_utf8_lossy(&line).trim().to_owned();
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("the bus refused this user: {said}")));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("the bus refused this user: {said}"),
+        ));
     }
     stream.write_all(b"BEGIN\r\n")
 }

@@ -219,7 +219,10 @@ fn note(notes: &mut Notes, family: &str, member: &str, detail: &str, path: &str)
             notes.items.insert(path.to_owned());
             notes.moved = true;
         }
-        ("Object", "TextCaretMoved" | "TextSelectionChanged" | "TextAttributesChanged" | "AttributesChanged") => {}
+        (
+            "Object",
+            "TextCaretMoved" | "TextSelectionChanged" | "TextAttributesChanged" | "AttributesChanged",
+        ) => {}
         ("Object", "BoundsChanged" | "VisibleDataChanged") => notes.moved = true,
         ("Window", "Activate" | "Deactivate") => {
             notes.items.insert(path.to_owned());

@@ -34,7 +34,12 @@ fn query(depth: u32) -> TreeQuery {
 }
 
 /// An element as it is now, with what a dump leaves out.
-pub(super) fn read(bus: &AxBus, windows: &dyn WindowLookup, handle: &Handle, scope: &Scope) -> Result<Element> {
+pub(super) fn read(
+    bus: &AxBus,
+    windows: &dyn WindowLookup,
+    handle: &Handle,
+    scope: &Scope,
+) -> Result<Element> {
     let object = Object::of(bus, handle, scope)?;
     describe(&object, windows)
 }
@@ -125,8 +130,9 @@ pub(super) fn focused(bus: &AxBus, windows: &dyn WindowLookup, scope: &Scope) ->
     let last = lock(&bus.hub.focus).clone();
     if let Some((name, path)) = last {
         // What the last event named, if it still has it.
-        let found = Object::of(bus, &handle::make(&name, &path), scope)
-            .and_then(|o| if o.states()? & bit(State::Focused) != 0 { describe(&o, windows).map(Some) } else { Ok(None) });
+        let found = Object::of(bus, &handle::make(&name, &path), scope).and_then(|o| {
+            if o.states()? & bit(State::Focused) != 0 { describe(&o, windows).map(Some) } else { Ok(None) }
+        });
         match found {
             Ok(Some(element)) if element.states.focused => return Ok(Some(element)),
             Err(e @ (PlatformError::Cancelled | PlatformError::AxUnavailable { .. })) => return Err(e),
@@ -137,7 +143,8 @@ pub(super) fn focused(bus: &AxBus, windows: &dyn WindowLookup, scope: &Scope) ->
         if app.is_frozen() || !has_active_window(bus, &app, scope) {
             continue;
         }
-        let part = match tree::one(&app, bus, windows, &query(1000), None, Duration::from_millis(450), scope) {
+        let part = match tree::one(&app, bus, windows, &query(1000), None, Duration::from_millis(450), scope)
+        {
             Ok(part) => part,
             Err(e @ PlatformError::Cancelled) => return Err(e),
             Err(_) => continue,
@@ -160,7 +167,13 @@ fn has_active_window(bus: &AxBus, app: &std::sync::Arc<App>, scope: &Scope) -> b
 }
 
 /// The deepest element at a point.
-pub(super) fn at(bus: &AxBus, windows: &dyn WindowLookup, point: Point, pid: u32, scope: &Scope) -> Result<Option<Element>> {
+pub(super) fn at(
+    bus: &AxBus,
+    windows: &dyn WindowLookup,
+    point: Point,
+    pid: u32,
+    scope: &Scope,
+) -> Result<Option<Element>> {
     let app = bus.app_of_pid(pid, &patience(scope, Duration::from_millis(1000)))?;
     let part = tree::one(&app, bus, windows, &query(1000), None, tree::hello(&app), scope)?;
     let inside = |n: &&Node| n.element.states.showing && n.element.rect.is_some_and(|r| r.contains(point));

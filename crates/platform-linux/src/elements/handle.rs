@@ -16,7 +16,10 @@ pub(super) fn split(handle: &Handle) -> Result<(&str, &str)> {
         Some(at) if at > 0 && valid(&handle.0[..at], &handle.0[at..]) => Ok(handle.0.split_at(at)),
         _ => Err(PlatformError::Invalid {
             field: "handle".into(),
-            why: format!("{:?} is not a bus name followed by an object path, as elements of this desktop have", handle.0),
+            why: format!(
+                "{:?} is not a bus name followed by an object path, as elements of this desktop have",
+                handle.0
+            ),
         }),
     }
 }
@@ -27,7 +30,8 @@ fn valid(bus: &str, path: &str) -> bool {
     bus.len() <= 255
         && bus.contains('.')
         && bus.trim_start_matches(':').split('.').all(|p| !p.is_empty() && p.bytes().all(word))
-        && (path == "/" || path[1..].split('/').all(|p| !p.is_empty() && p.bytes().all(|b| word(b) && b != b'-')))
+        && (path == "/"
+            || path[1..].split('/').all(|p| !p.is_empty() && p.bytes().all(|b| word(b) && b != b'-')))
 }
 
 #[cfg(test)]

@@ -38,7 +38,9 @@ fn lock_model<'a>(app: &'a App, patience: &Patience) -> Result<MutexGuard<'a, Op
             return Err(PlatformError::Cancelled);
         }
         if Instant::now() >= patience.deadline {
-            return Err(PlatformError::Timeout { doing: format!("waiting for another reading of {}", app.label()) });
+            return Err(PlatformError::Timeout {
+                doing: format!("waiting for another reading of {}", app.label()),
+            });
         }
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -88,7 +90,8 @@ pub(super) fn fresh<'a>(
 
 fn good_for_more(model: &Model, notes: &Notes) -> bool {
     // What moved in a sheet may have brought other cells to sight.
-    !notes.all && !(notes.moved && model.has_sheet) && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
+    let stale = notes.all || (notes.moved && model.has_sheet);
+    !stale && model.limit.is_none() && model.built.elapsed() < MAX_AGE && model.removed < MAX_REMOVED
 }
 
 /// Brings a tree up to date; `None` when it must be read anew.
@@ -111,7 +114,9 @@ fn refresh(source: &Source<'_>, mut model: Model, notes: &Notes) -> Result<Optio
             model.item_mut(*i).value = None;
             model.item_mut(*i).place = Place::Unknown;
         }
-        if !walk::describe(source, &mut model, &touched)? || touched.iter().any(|i| model.item(*i).is(State::Defunct)) {
+        if !walk::describe(source, &mut model, &touched)?
+            || touched.iter().any(|i| model.item(*i).is(State::Defunct))
+        {
             return Ok(None);
         }
     }

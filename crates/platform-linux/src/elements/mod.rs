@@ -13,6 +13,7 @@ mod conn;
 mod events;
 mod find;
 mod handle;
+mod ident;
 mod live;
 mod model;
 mod names;
@@ -28,7 +29,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deskhand_platform::{
-    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Mark, Result, Scope, TextRead, Tree, TreeQuery,
+    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Mark, Result, Scope, TextRead, Tree,
+    TreeQuery,
 };
 use deskhand_protocol::Point;
 

@@ -42,6 +42,8 @@ pub(super) struct Item {
     pub(super) place: Place,
     /// Text or number, when it was asked for.
     pub(super) value: Option<String>,
+    /// The application's own id, once it was asked for.
+    pub(super) identifier: Option<String>,
 }
 
 impl Item {
@@ -130,9 +132,10 @@ impl Model {
         }
     }
 
-    /// Whether an element shows, by what its toolkit tells.
+    /// Whether an element shows, by what its toolkit tells: GTK 4.8 tells that it is visible, and gives
+    /// no place to what is scrolled away or inside something closed.
     pub(super) fn shows(&self, item: &Item) -> bool {
-        item.is(State::Showing) || (self.gtk4 && item.is(State::Visible))
+        item.is(State::Showing) || (self.gtk4 && item.is(State::Visible) && item.place != Place::None)
     }
 
     /// Levels between an item and the root.
@@ -225,9 +228,9 @@ impl Model {
             name: cut(&item.name, NAME_CHARS),
             description: cut(&item.description, NAME_CHARS),
             label: String::new(),
-            identifier: String::new(),
+            identifier: item.identifier.clone().unwrap_or_default(),
             rect: self.rect(i),
-            states: names::states(item.states, self.gtk4),
+            states: names::states(item.states, self.shows(item)),
             actions: usual.map(str::to_owned).into_iter().collect(),
             value: item.value.clone(),
             has_text: item.can(iface::TEXT),
@@ -276,7 +279,13 @@ mod tests {
         let mut m = Model::new(false);
         for (name, parent, showing) in items {
             let states = if *showing { names::bit(State::Showing) } else { 0 };
-            let i = m.add(Item { path: format!("/{name}"), name: (*name).into(), parent: *parent, states, ..Item::default() });
+            let i = m.add(Item {
+                path: format!("/{name}"),
+                name: (*name).into(),
+                parent: *parent,
+                states,
+                ..Item::default()
+            });
             if let Some(p) = parent {
                 m.item_mut(*p).children.push(i);
             }
@@ -317,7 +326,11 @@ mod tests {
             (9, 99, true, "app win box ok", None),
             (9, 0, false, "", Some(Limit::Nodes)),
         ] {
-            assert_eq!(chosen(&m, depth, nodes, visible), (names.to_owned(), limit), "{depth} {nodes} {visible}");
+            assert_eq!(
+                chosen(&m, depth, nodes, visible),
+                (names.to_owned(), limit),
+                "{depth} {nodes} {visible}"
+            );
         }
     }
 

@@ -73,7 +73,9 @@ pub(super) fn role(role: u32, states: u64) -> Role {
     match native {
         N::Application => Role::Application,
         N::Frame | N::Window | N::InternalFrame | N::DesktopFrame | N::InputMethodWindow => Role::Window,
-        N::Dialog | N::Alert | N::FileChooser | N::ColorChooser | N::FontChooser | N::OptionPane => Role::Dialog,
+        N::Dialog | N::Alert | N::FileChooser | N::ColorChooser | N::FontChooser | N::OptionPane => {
+            Role::Dialog
+        }
         N::Button | N::PushButtonMenu => Role::Button,
         N::ToggleButton => Role::ToggleButton,
         N::CheckBox => Role::CheckBox,
@@ -168,14 +170,14 @@ pub(super) fn role(role: u32, states: u64) -> Role {
     }
 }
 
-/// Our states. `always_showing` is for toolkits that never set SHOWING (GTK 4.8).
-pub(super) fn states(bits: u64, always_showing: bool) -> States {
+/// Our states. `showing` is for toolkits that never set SHOWING (GTK 4.8).
+pub(super) fn states(bits: u64, showing: bool) -> States {
     let is = |s| has(bits, s);
     let visible = is(State::Visible);
     States {
         enabled: is(State::Enabled) || is(State::Sensitive),
         visible,
-        showing: is(State::Showing) || (always_showing && visible),
+        showing: is(State::Showing) || (showing && visible),
         focusable: is(State::Focusable),
         focused: is(State::Focused),
         editable: is(State::Editable),
@@ -195,11 +197,16 @@ pub(super) fn states(bits: u64, always_showing: bool) -> States {
 /// The action an element of this role nearly always has, for dumps that do not ask.
 pub(super) fn usual_action(role: Role) -> Option<&'static str> {
     match role {
-        Role::Button | Role::MenuItem | Role::CheckBox | Role::RadioButton | Role::ToggleButton | Role::Menu => {
-            Some("click")
-        }
+        Role::Button
+        | Role::MenuItem
+        | Role::CheckBox
+        | Role::RadioButton
+        | Role::ToggleButton
+        | Role::Menu => Some("click"),
         Role::Link => Some("jump"),
-        Role::TextField | Role::PasswordField | Role::Cell | Role::ListItem | Role::TreeItem => Some("activate"),
+        Role::TextField | Role::PasswordField | Role::Cell | Role::ListItem | Role::TreeItem => {
+            Some("activate")
+        }
         Role::ComboBox => Some("press"),
         _ => None,
     }
@@ -234,7 +241,10 @@ mod tests {
     #[test]
     fn states_by_bit() {
         // Bit numbers of the AT-SPI header, so that a change in the crate's enum is seen.
-        assert_eq!((bit(State::Active), bit(State::Showing), bit(State::Visible)), (1 << 1, 1 << 25, 1 << 30));
+        assert_eq!(
+            (bit(State::Active), bit(State::Showing), bit(State::Visible)),
+            (1 << 1, 1 << 25, 1 << 30)
+        );
         assert!(!states(bit(State::Visible), false).showing);
         assert!(states(bit(State::Visible), true).showing);
     }

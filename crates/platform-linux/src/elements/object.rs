@@ -84,8 +84,40 @@ impl<'a> Object<'a> {
     }
 
     /// Calls; `Err(None)` when there was no answer in time.
-    pub(super) fn try_call(&self, iface: &str, member: &str, args: Args) -> Result<Reply, Option<PlatformError>> {
-        match self.bus.conn.call(self.make(iface, member, args), &patience(self.scope, ANSWER)) {
+    pub(super) fn try_call(
+        &self,
+        iface: &str,
+        member: &str,
+        args: Args,
+    ) -> Result<Reply, Option<PlatformError>> {
+        self.answered(
+            iface,
+            member,
+            self.bus.conn.call(self.make(iface, member, args), &patience(self.scope, ANSWER)),
+        )
+    }
+
+    /// Like [`Object::try_call`], for what may open a dialog and answer only when it is closed.
+    pub(super) fn try_act(
+        &self,
+        iface: &str,
+        member: &str,
+        args: Args,
+    ) -> Result<Reply, Option<PlatformError>> {
+        let time = patience(self.scope, ANSWER);
+        match self.app.act_apart(self.bus, self.make(iface, member, args.clone()), &time) {
+            Some(answer) => self.answered(iface, member, answer),
+            None => self.try_call(iface, member, args),
+        }
+    }
+
+    fn answered(
+        &self,
+        iface: &str,
+        member: &str,
+        answer: Result<Reply, Ended>,
+    ) -> Result<Reply, Option<PlatformError>> {
+        match answer {
             Ok(reply) => match &reply.error {
                 Some(e) => Err(Some(self.fault(iface, member, e))),
                 None => Ok(reply),
@@ -98,11 +130,17 @@ impl<'a> Object<'a> {
 
     /// Calls and must have an answer.
     pub(super) fn call(&self, iface: &str, member: &str, args: Args) -> Result<Reply> {
-        self.try_call(iface, member, args).map_err(|e| e.unwrap_or_else(|| self.app.error(Ended::Silent, member)))
+        self.try_call(iface, member, args)
+            .map_err(|e| e.unwrap_or_else(|| self.app.error(Ended::Silent, member)))
     }
 
     /// A property, read by `take`.
-    pub(super) fn property<T>(&self, iface: &str, name: &str, take: impl Fn(Variant<'_>) -> Option<T>) -> Result<Option<T>> {
+    pub(super) fn property<T>(
+        &self,
+        iface: &str,
+        name: &str,
+        take: impl Fn(Variant<'_>) -> Option<T>,
+    ) -> Result<Option<T>> {
         let reply = self.call(PROPERTIES, "Get", Args::default().str(iface).str(name))?;
         Ok(reply.ok().and_then(|mut r| take(r.variant())))
     }

@@ -144,7 +144,8 @@ pub(super) fn take_items(model: &mut Model, reply: &Reply, bus: &str) {
         }
     }
     for (i, list) in lists {
-        let children: Vec<u32> = list.iter().filter_map(|p| model.by_path.get(*p).copied()).filter(|c| *c != i).collect();
+        let children: Vec<u32> =
+            list.iter().filter_map(|p| model.by_path.get(*p).copied()).filter(|c| *c != i).collect();
         for c in &children {
             model.item_mut(*c).parent = Some(i);
         }
@@ -201,7 +202,11 @@ pub(super) fn place(reply: Option<&Reply>) -> Place {
     r.align(8);
     let rect = Rect::new(r.i32(), r.i32(), r.i32(), r.i32());
     // Unmapped widgets of GTK are at the end of the world.
-    if r.bad || rect.is_empty() || rect.x <= -1_000_000 || rect.y <= -1_000_000 { Place::None } else { Place::At(rect) }
+    if r.bad || rect.is_empty() || rect.x <= -1_000_000 || rect.y <= -1_000_000 {
+        Place::None
+    } else {
+        Place::At(rect)
+    }
 }
 
 /// Asks where items are. False when a bound was hit.
@@ -217,7 +222,8 @@ pub(super) fn extents(source: &Source<'_>, model: &mut Model, which: &[u32]) -> 
     for i in which {
         model.item_mut(*i).place = Place::None;
     }
-    let calls = paths.iter().map(|(_, path)| source.call(path, COMPONENT, "GetExtents", Args::default().u32(SCREEN)));
+    let calls =
+        paths.iter().map(|(_, path)| source.call(path, COMPONENT, "GetExtents", Args::default().u32(SCREEN)));
     let (replies, ended) = source.batch(calls);
     for ((i, _), reply) in paths.iter().zip(&replies) {
         model.item_mut(*i).place = if reply.is_some() { place(reply.as_ref()) } else { Place::Unknown };

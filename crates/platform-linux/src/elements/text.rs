@@ -22,7 +22,10 @@ pub(super) fn text(bus: &AxBus, handle: &Handle, limit_bytes: usize, scope: &Sco
         return Err(PlatformError::Secure { what: object.what() });
     }
     if !kind.can(iface::TEXT) {
-        return Err(PlatformError::NotActionable { what: object.what(), reason: "it has no text to read".into() });
+        return Err(PlatformError::NotActionable {
+            what: object.what(),
+            reason: "it has no text to read".into(),
+        });
     }
     let mut budget = MAX_OBJECTS;
     let mut out = String::new();
@@ -34,7 +37,13 @@ pub(super) fn text(bus: &AxBus, handle: &Handle, limit_bytes: usize, scope: &Sco
 }
 
 /// Appends the text of an object, with the objects in it opened. False when a bound was hit.
-fn gather(object: &Object<'_>, limit: usize, level: usize, budget: &mut usize, out: &mut String) -> Result<bool> {
+fn gather(
+    object: &Object<'_>,
+    limit: usize,
+    level: usize,
+    budget: &mut usize,
+    out: &mut String,
+) -> Result<bool> {
     let count = object.int(TEXT, "CharacterCount")?;
     // A character takes a byte at least: more than this is never needed.
     let room = i32::try_from(limit.saturating_sub(out.len()).saturating_add(1)).unwrap_or(i32::MAX);

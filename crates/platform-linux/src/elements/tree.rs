@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Element, Limit, Node, PlatformError, Result, Root, Scope, Tree, TreeQuery, WindowId};
+use deskhand_platform::{
+    Element, Limit, Node, PlatformError, Result, Root, Scope, Tree, TreeQuery, WindowId,
+};
 use deskhand_protocol::{Rect, Role};
 
 use super::app::App;
 use super::bus::{AxBus, patience};
 use super::live;
 use super::model::{Model, Place};
-use super::{handle, names, read, value};
+use super::{handle, ident, names, read, value};
 use crate::lookup::WindowLookup;
 
 /// How long an application may take for its first answer, when it was asked for.
@@ -35,7 +37,12 @@ pub(super) fn hello(app: &App) -> Duration {
 }
 
 /// Reads what a query asks for.
-pub(super) fn tree(bus: &AxBus, windows: &dyn WindowLookup, query: &TreeQuery, scope: &Scope) -> Result<Tree> {
+pub(super) fn tree(
+    bus: &AxBus,
+    windows: &dyn WindowLookup,
+    query: &TreeQuery,
+    scope: &Scope,
+) -> Result<Tree> {
     let started = Instant::now();
     scope.check("reading the accessibility tree")?;
     let ask = patience(scope, HELLO);
@@ -59,7 +66,14 @@ pub(super) fn tree(bus: &AxBus, windows: &dyn WindowLookup, query: &TreeQuery, s
         }
     };
     let how = part.how.to_owned();
-    Ok(Tree { nodes: part.nodes, limit: part.limit, unresponsive: Vec::new(), started, ended: Instant::now(), how })
+    Ok(Tree {
+        nodes: part.nodes,
+        limit: part.limit,
+        unresponsive: Vec::new(),
+        started,
+        ended: Instant::now(),
+        how,
+    })
 }
 
 /// Where in an application a reading starts.
@@ -100,11 +114,19 @@ pub(super) fn one(
             .by_path
             .get(path)
             .ok_or_else(|| PlatformError::ElementGone { what: format!("{path} of {}", app.label()) })?,
-        Some(Start::Window(id, rect, title)) => frame_of(model, rect, title).ok_or_else(|| PlatformError::Unsupported {
-            what: format!("the accessibility tree of window {:#x} {title:?}", id.0),
-            why: format!("{} tells of no such window on the accessibility bus", app.label()),
-        })?,
+        Some(Start::Window(id, rect, title)) => {
+            frame_of(model, rect, title).ok_or_else(|| PlatformError::Unsupported {
+                what: format!("the accessibility tree of window {:#x} {title:?}", id.0),
+                why: format!("{} tells of no such window on the accessibility bus", app.label()),
+            })?
+        }
     };
+    if model.gtk4 && query.visible_only {
+        // Here the places tell what shows.
+        let all: Vec<u32> =
+            (0..model.items.len() as u32).filter(|i| model.item(*i).place == Place::Unknown).collect();
+        read::extents(&source, model, &all)?;
+    }
     let (chosen, mut limit) = model.choose(first, query);
     let unknown: Vec<u32> =
         chosen.iter().map(|c| c.item).filter(|i| model.item(*i).place == Place::Unknown).collect();
@@ -112,10 +134,18 @@ pub(super) fn one(
     if whole_read {
         let ids: Vec<u32> = chosen.iter().map(|c| c.item).collect();
         whole_read = value::values(&source, model, &ids, query.include_text)?;
+        if whole_read && query.include_text && app.facts(bus, source.patience).pages {
+            whole_read = ident::identifiers(&source, model, &ids)?;
+        }
     }
     let nodes = chosen
         .iter()
-        .map(|c| Node { element: model.element(c.item, app), parent: c.parent, index: c.index, depth: c.depth })
+        .map(|c| Node {
+            element: model.element(c.item, app),
+            parent: c.parent,
+            index: c.index,
+            depth: c.depth,
+        })
         .collect();
     if !whole_read {
         limit = Some(Limit::WallTime);
@@ -200,8 +230,10 @@ fn desktop(
     };
     for group in asked.chunks(SIDE_BY_SIDE) {
         std::thread::scope(|s| {
-            let threads: Vec<_> =
-                group.iter().map(|a| s.spawn(|| one(a, bus, windows, &below, None, HELLO_OF_MANY, scope))).collect();
+            let threads: Vec<_> = group
+                .iter()
+                .map(|a| s.spawn(|| one(a, bus, windows, &below, None, HELLO_OF_MANY, scope)))
+                .collect();
             parts.extend(threads.into_iter().map(|t| t.join().ok()));
         });
     }

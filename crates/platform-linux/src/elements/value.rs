@@ -29,10 +29,19 @@ pub(super) fn number(v: f64) -> String {
 
 /// Reads the values of items. False when a bound was hit. These are few, and asked for each time: not
 /// every toolkit tells when they change.
-pub(super) fn values(source: &Source<'_>, model: &mut Model, which: &[u32], include_text: bool) -> Result<bool> {
-    let numbers: Vec<(u32, String)> =
-        which.iter().filter(|i| model.number_worth_reading(**i)).map(|i| (*i, model.item(*i).path.clone())).collect();
-    let (replies, ended) = source.batch(numbers.iter().map(|(_, p)| source.property(p, VALUE, "CurrentValue")));
+pub(super) fn values(
+    source: &Source<'_>,
+    model: &mut Model,
+    which: &[u32],
+    include_text: bool,
+) -> Result<bool> {
+    let numbers: Vec<(u32, String)> = which
+        .iter()
+        .filter(|i| model.number_worth_reading(**i))
+        .map(|i| (*i, model.item(*i).path.clone()))
+        .collect();
+    let (replies, ended) =
+        source.batch(numbers.iter().map(|(_, p)| source.property(p, VALUE, "CurrentValue")));
     for ((i, _), reply) in numbers.iter().zip(&replies) {
         if let Some(Variant::Double(v)) = reply.as_ref().and_then(Reply::ok).map(|mut r| r.variant()) {
             model.item_mut(*i).value = Some(number(v));
@@ -49,13 +58,15 @@ pub(super) fn values(source: &Source<'_>, model: &mut Model, which: &[u32], incl
         }
         return Ok(true);
     }
-    let texts: Vec<(u32, String)> =
-        which.iter().filter(|i| model.text_worth_reading(**i)).map(|i| (*i, model.item(*i).path.clone())).collect();
-    let (replies, ended) = source.batch(texts.iter().map(|(_, p)| source.property(p, TEXT, "CharacterCount")));
-    let counts: Vec<i32> = replies
+    let texts: Vec<(u32, String)> = which
         .iter()
-        .map(|r| int(r.as_ref()).unwrap_or(0).clamp(0, i64::from(TEXT_CHARS)) as i32)
+        .filter(|i| model.text_worth_reading(**i))
+        .map(|i| (*i, model.item(*i).path.clone()))
         .collect();
+    let (replies, ended) =
+        source.batch(texts.iter().map(|(_, p)| source.property(p, TEXT, "CharacterCount")));
+    let counts: Vec<i32> =
+        replies.iter().map(|r| int(r.as_ref()).unwrap_or(0).clamp(0, i64::from(TEXT_CHARS)) as i32).collect();
     if !source.settle(model, ended)? {
         return Ok(false);
     }

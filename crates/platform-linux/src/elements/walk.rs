@@ -96,7 +96,8 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
         if level.len() < before {
             model.limit = model.limit.or(Some(Limit::Depth));
         }
-        let (large, small): (Vec<_>, Vec<_>) = level.into_iter().partition(|(i, _)| model.item(*i).child_count > MAX_CHILDREN);
+        let (large, small): (Vec<_>, Vec<_>) =
+            level.into_iter().partition(|(i, _)| model.item(*i).child_count > MAX_CHILDREN);
         let mut lists: Vec<(u32, u32, Vec<String>)> = Vec::new();
         let paths: Vec<String> = small.iter().map(|(i, _)| model.item(*i).path.clone()).collect();
         let (replies, ended) = source.batch(paths.iter().map(|p| children_call(source, p)));
@@ -194,14 +195,17 @@ fn visible_cells(source: &Source<'_>, model: &mut Model, table: u32) -> Result<V
     }
     let super::model::Place::At(rect) = place(replies[0].as_ref()) else { return Ok(Vec::new()) };
     let columns = int(replies[1].as_ref()).unwrap_or(0);
-    let corner = |x, y| source.call(&path, COMPONENT, "GetAccessibleAtPoint", Args::default().i32(x).i32(y).u32(SCREEN));
+    let corner = |x, y| {
+        source.call(&path, COMPONENT, "GetAccessibleAtPoint", Args::default().i32(x).i32(y).u32(SCREEN))
+    };
     let corners = [corner(rect.x + 2, rect.y + 2), corner(rect.right() - 3, rect.bottom() - 3)];
     let (replies, ended) = source.batch(corners.iter().cloned());
     if !source.settle(model, ended)? {
         return Ok(Vec::new());
     }
     let at: Vec<String> = replies.iter().filter_map(|r| reference(r.as_ref()?, &source.app.bus)).collect();
-    let (replies, ended) = source.batch(at.iter().map(|p| source.call(p, ACCESSIBLE, "GetIndexInParent", Args::default())));
+    let (replies, ended) =
+        source.batch(at.iter().map(|p| source.call(p, ACCESSIBLE, "GetIndexInParent", Args::default())));
     if !source.settle(model, ended)? {
         return Ok(Vec::new());
     }
@@ -214,7 +218,9 @@ fn visible_cells(source: &Source<'_>, model: &mut Model, table: u32) -> Result<V
         .filter(|i| i32::try_from(*i).is_ok())
         .take(MAX_CELLS as usize)
         .collect();
-    let calls = cells.iter().map(|i| source.call(&path, ACCESSIBLE, "GetChildAtIndex", Args::default().i32(*i as i32)));
+    let calls = cells
+        .iter()
+        .map(|i| source.call(&path, ACCESSIBLE, "GetChildAtIndex", Args::default().i32(*i as i32)));
     let (replies, ended) = source.batch(calls);
     let out = replies.iter().filter_map(|r| reference(r.as_ref()?, &source.app.bus)).collect();
     source.settle(model, ended)?;

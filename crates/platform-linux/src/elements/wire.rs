@@ -347,7 +347,8 @@ mod tests {
     #[test]
     fn cut_and_wrong_bytes_never_panic() {
         let mut out = vec![];
-        let call = Call { dest: None, path: "/p", iface: "i.i", member: "M", args: Args::default().str("text") };
+        let call =
+            Call { dest: None, path: "/p", iface: "i.i", member: "M", args: Args::default().str("text") };
         encode(&mut out, &call, 1);
         for cut in 16..out.len() {
             let m = decode(&out[..cut]);

@@ -19,6 +19,9 @@ use crate::x11::{Conn, Reply, stream_wait};
 
 const DOING: &str = "waiting for the program to take the keys";
 
+/// Time for the first echo; without one the program gets time for every change instead.
+const FIRST: Duration = Duration::from_millis(300);
+
 /// Pings one window. Its connection hears about all top-level windows until it is ended.
 pub(super) struct Barrier {
     window: Window,
@@ -42,7 +45,13 @@ impl Barrier {
             let tree = tree.wait_opt(DOING)?;
             if known {
                 listen(conn, EventMask::SUBSTRUCTURE_NOTIFY)?;
-                return Ok(Some(Self { window, serial: 0x0de5_0000 }));
+                let mut barrier = Self { window, serial: 0x0de5_0000 };
+                // Tried before it is relied on: some say they know it and do not answer.
+                if barrier.wait(conn, FIRST, || false)? {
+                    return Ok(Some(barrier));
+                }
+                Self::end(conn)?;
+                return Ok(None);
             }
             match tree {
                 Some(tree) => window = tree.parent,

@@ -3,8 +3,9 @@
 //! Programs read the keyboard map late: a key event is turned into text with the map of the moment it
 //! is *handled*, not sent. So a keycode is given another character only when the program has handled
 //! its last event ([`Barrier`]); a program that cannot tell gets time instead: a keycode must be old
-//! enough ([`AGE`]), the least recently used ones go first, and after a change comes [`SETTLE`]. All keycodes are given back at the end; a property on the root window names them, so that
-//! what a killed process left behind is found.
+//! enough ([`AGE`]), the least recently used ones go first, and after a change comes [`SETTLE`]. All
+//! keycodes are given back at the end; a property on the root window names them, so that what a killed
+//! process left behind is found.
 
 use std::time::{Duration, Instant};
 

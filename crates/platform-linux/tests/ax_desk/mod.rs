@@ -1,6 +1,6 @@
 //! A private desk for tests: X server, window manager, session bus, accessibility bus, real programs.
 
-#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -57,8 +57,7 @@ impl Desk {
         }
         let display = format!(":{}", String::from_utf8(number).unwrap());
         let session = format!("unix:path={}", run.join("bus").display());
-        let desk =
-            Self { dir, display, session, bus: Mutex::default(), children: Mutex::new(vec![x]) };
+        let desk = Self { dir, display, session, bus: Mutex::default(), children: Mutex::new(vec![x]) };
         desk.start_bus();
         desk.spawn("openbox", &[]);
         desk
@@ -224,7 +223,11 @@ pub struct XdoWindows {
 
 impl XdoWindows {
     fn run(&self, args: &[&str]) -> String {
-        let out = Command::new("xdotool").args(args).env("DISPLAY", &self.display).output().expect("xdotool is installed");
+        let out = Command::new("xdotool")
+            .args(args)
+            .env("DISPLAY", &self.display)
+            .output()
+            .expect("xdotool is installed");
         String::from_utf8_lossy(&out.stdout).into_owned()
     }
 
@@ -235,7 +238,11 @@ impl XdoWindows {
 
     fn one(&self, id: &str) -> Option<(WindowId, Rect, String)> {
         // Not xdotool's geometry: it counts the frame of a managed window twice.
-        let out = Command::new("xwininfo").args(["-id", id]).env("DISPLAY", &self.display).output().expect("xwininfo is installed");
+        let out = Command::new("xwininfo")
+            .args(["-id", id])
+            .env("DISPLAY", &self.display)
+            .output()
+            .expect("xwininfo is installed");
         let text = String::from_utf8_lossy(&out.stdout).into_owned();
         let get = |k: &str| text.lines().find_map(|l| l.trim().strip_prefix(k)?.trim().parse::<i32>().ok());
         let (x, y) = (get("Absolute upper-left X:")?, get("Absolute upper-left Y:")?);

@@ -15,12 +15,21 @@ pub struct Client {
 
 impl Client {
     pub fn new(display: &str, rect: Rect, color: u32) -> Self {
+        let me = Self::hidden(display, rect, color);
+        me.map();
+        me
+    }
+
+    /// Not mapped yet, to be given properties first.
+    pub fn hidden(display: &str, rect: Rect, color: u32) -> Self {
         Self::with(display, rect, color, false)
     }
 
     /// A window the window manager leaves alone, like a menu.
     pub fn unmanaged(display: &str, rect: Rect, color: u32) -> Self {
-        Self::with(display, rect, color, true)
+        let me = Self::with(display, rect, color, true);
+        me.map();
+        me
     }
 
     fn with(display: &str, rect: Rect, color: u32, unmanaged: bool) -> Self {
@@ -64,7 +73,6 @@ impl Client {
         .expect("class");
         let me = Self { x, window, root };
         me.title(b"probe");
-        me.map();
         me
     }
 

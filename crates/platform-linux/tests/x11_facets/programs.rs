@@ -31,9 +31,7 @@ fn in_editor(x: &Xvfb, program: &str, file: &Path) -> String {
     let window = window(&desktop, |w| w.pid == Some(started.pid));
     desktop.windows.activate(window.id, &scope()).unwrap();
     std::thread::sleep(Duration::from_millis(1500)); // It takes the focus to its text when it is ready.
-    let start = Instant::now();
     type_text(&desktop, TEXT);
-    println!("chars {} in {:?}", TEXT.chars().count(), start.elapsed());
     let until = Instant::now() + LONG;
     let mut saved = String::new();
     while saved.trim_end().chars().count() < TEXT.chars().count() && Instant::now() < until {
@@ -72,9 +70,7 @@ fn chromium_takes_every_character() {
     let page = window(&desktop, |w| w.title.starts_with("ready"));
     desktop.windows.activate(page.id, &scope()).unwrap();
     std::thread::sleep(Duration::from_millis(1500));
-    let start = Instant::now();
     type_text(&desktop, TEXT);
-    println!("chars {} in {:?}", TEXT.chars().count(), start.elapsed());
     let title = || desktop.windows.list().unwrap().into_iter().find(|w| w.id == page.id).map(|w| w.title);
     let until = Instant::now() + LONG;
     let mut got = String::new();

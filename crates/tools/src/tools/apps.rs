@@ -46,8 +46,13 @@ pub(crate) fn running(ctx: &Ctx<'_>, field: &str, name: &str) -> Result<Vec<App>
     }
     let windows = ctx.desktop.windows.list().unwrap_or_default();
     let of_class = |a: &App| windows.iter().any(|w| w.pid == Some(a.pid) && same_app(&w.app, wanted));
+    // Launchers start "soffice" and what runs is called "soffice.bin".
+    let plain = |program: &str| -> String {
+        let stem = [".bin", "-bin", ".real", ".exe"].iter().find_map(|end| program.strip_suffix(end));
+        stem.unwrap_or(program).to_owned()
+    };
     let named = |a: &App, wanted: &str| {
-        same_app(&a.name, wanted) || same_app(&a.program, wanted) || a.desktop_id.as_deref().is_some_and(|d| same_app(d, wanted))
+        same_app(&a.name, wanted) || same_app(&a.program, wanted) || same_app(&plain(&a.program), wanted) || a.desktop_id.as_deref().is_some_and(|d| same_app(d, wanted))
     };
     let mut found: Vec<App> = all.iter().filter(|a| named(a, wanted) || of_class(a)).cloned().collect();
     if found.is_empty() {

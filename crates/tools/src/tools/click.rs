@@ -1,10 +1,10 @@
-//! `click` (host seed §2): by the element itself, else by coordinates.
+//! `click` (host seed §2): the pointer at the element as it is now, else the element's own action.
 
 use std::time::Duration;
 
 use deskhand_platform::{Button, ElementAction, PlatformError};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, ElementRef, Evidence, Lane, Layer, Level, Needs, Point, Result, Risk, Role, Target, ToolMeta,
+    Category, Effect, EffectReport, ElementRef, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result, Risk, Role, Target, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,9 +18,9 @@ use crate::{Ctx, Done, Tool};
 /// How long an element may take to answer a press; a dialog it opens can swallow the answer.
 const ANSWER: Duration = Duration::from_secs(3);
 
-/// Clicks an element found by a selector or given by a reference. The element's own action is used
-/// where it has one (it need not be in sight); else, and for the right button or a double click, the
-/// pointer clicks its middle. Says which way was taken and what changed.
+/// Clicks an element found by a selector or given by a reference. The pointer clicks its middle, after
+/// it was checked that nothing covers it; an element that is out of sight is pressed by its own action.
+/// Says what was hit and what changed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -83,20 +83,34 @@ impl Tool for Click {
         let aim = aim::aim(ctx, &input.target)?;
         aim.check_actionable(ctx)?;
         ctx.route.guard(ctx.desktop)?;
-        let mut why_not = None;
-        if button == MouseButton::Left && count == 1 {
-            match by_element(ctx, &aim)? {
-                Ok(done) => return Ok(done),
-                Err(why) => why_not = Some(why),
-            }
+        let plain = button == MouseButton::Left && count == 1;
+        if plain && takes_focus(&aim) && let Ok(done) = by_element(ctx, &aim)? {
+            return Ok(done);
         }
         let button = match button {
             MouseButton::Left => Button::Left,
             MouseButton::Middle => Button::Middle,
             MouseButton::Right => Button::Right,
         };
-        by_pointer(ctx, aim, button, count, why_not)
+        // The pointer comes before the element's action: GTK 3 applications that open a dialog from
+        // an accessibility action block inside it, and stop for good at the next key press.
+        match aim.point(ctx) {
+            Ok(point) => by_pointer(ctx, aim, point, button, count),
+            Err(error) if plain && error.code == ErrorCode::NotActionable => match by_element(ctx, &aim)? {
+                Ok(done) => {
+                    ctx.notebook.note(&format!("the element's own action was used: {}", error.message));
+                    Ok(done)
+                }
+                Err(why) => Err(error.detail("ownAction", why)),
+            },
+            Err(error) => Err(error),
+        }
     }
+}
+
+/// A click into a text field is a wish for the caret.
+fn takes_focus(aim: &Aim) -> bool {
+    matches!(own_action(aim), Some(ElementAction::Focus))
 }
 
 /// What an element can do for a click by itself.
@@ -169,16 +183,11 @@ fn by_element(ctx: &Ctx<'_>, aim: &Aim) -> Result<Result<Done<Output>, String>> 
     }
 }
 
-fn by_pointer(ctx: &Ctx<'_>, aim: Aim, button: Button, count: u32, why_not: Option<String>) -> Result<Done<Output>> {
-    let point = aim.point(ctx)?;
+fn by_pointer(ctx: &Ctx<'_>, aim: Aim, point: Point, button: Button, count: u32) -> Result<Done<Output>> {
     let spot = Spot { point, window: aim.window.clone() };
     let mut report = pointer::click(ctx, &spot, &How { button, count, modifiers: &[], smooth: false })?;
     report.hit = Some(aim.words());
-    if let Some(why) = why_not {
-        report.fallback = true;
-        report.why = format!("by coordinates: {why}");
-        ctx.notebook.note(&format!("coordinate fallback for {}: {why}", aim.words()));
-    }
-    let output = Output { success: true, position: Some(point), element: aim.reference, layer: Layer::Coordinates };
+    report.layer = Some(Layer::Element);
+    let output = Output { success: true, position: Some(point), element: aim.reference, layer: Layer::Element };
     Ok(pointer::watch(output, report, &spot))
 }

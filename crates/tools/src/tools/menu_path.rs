@@ -1,7 +1,42 @@
 //! Menus in a tree: what is an entry, what lies below it, which one is meant.
 
 use deskhand_platform::Tree;
-use deskhand_protocol::Role;
+use deskhand_protocol::{Result, Role};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::args::wrong;
+
+/// Most levels.
+const LEVELS: usize = 10;
+
+/// A path as callers write it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Path {
+    /// One label per level.
+    Parts(Vec<String>),
+    /// Labels with " > " between them.
+    Text(String),
+}
+
+impl Path {
+    /// The labels, checked.
+    pub(crate) fn parts(self) -> Result<Vec<String>> {
+        let parts = match self {
+            Path::Parts(parts) => parts,
+            Path::Text(text) => split(&text),
+        };
+        if parts.is_empty() || parts.len() > LEVELS {
+            return Err(wrong("path", format!("has {} levels; give 1 to {LEVELS}", parts.len()))
+                .hint("for example [\"File\", \"Save As…\"]"));
+        }
+        match parts.iter().position(|p| plain(p).is_empty()) {
+            Some(i) => Err(wrong("path", format!("has an empty label at level {}", i + 1))),
+            None => Ok(parts),
+        }
+    }
+}
 
 /// The entry's label as people write it: no mnemonics, one kind of ellipsis, no accelerator, no case.
 pub(crate) fn plain(label: &str) -> String {
@@ -27,7 +62,7 @@ pub(crate) fn plain(label: &str) -> String {
 }
 
 /// Splits "App > File > Export..." into its parts.
-pub(crate) fn split(path: &str) -> Vec<String> {
+fn split(path: &str) -> Vec<String> {
     path.split(['>', '→', '›']).map(|s| s.trim().to_owned()).collect()
 }
 

@@ -2,15 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree};
+use deskhand_platform::{Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result, Risk, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::args::{EVERYWHERE, wrong};
-use super::menu_path::{bars, entries, labels, pick, plain, split};
+use super::menu_path::{Path, bars, entries, labels, pick, plain};
+use super::pointer::{self, Click, Spot};
 use super::windows_seen::Seen;
 use crate::route::{blocking_modal, modal_blocking};
 use crate::{Ctx, Done, Tool, aim, frontmost};
@@ -21,8 +22,8 @@ const ANSWER: Duration = Duration::from_secs(3);
 const OPENS: Duration = Duration::from_secs(2);
 /// How long a sign of life is waited for after an entry was picked.
 const SIGN: Duration = Duration::from_millis(1000);
-/// Most levels.
-const LEVELS: usize = 10;
+/// How long a menu may take to close by itself.
+const CLOSES: Duration = Duration::from_millis(250);
 
 /// Picks an entry of a menu by its path, for example ["File", "Save As…"] or "App > File > Export...".
 /// Mnemonics, case, "..." and "…" do not matter; the application's name may come first. Menus are
@@ -32,15 +33,6 @@ const LEVELS: usize = 10;
 pub(crate) struct Input {
     /// The labels from the menu bar down to the entry.
     path: Path,
-}
-
-#[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum Path {
-    /// One label per level.
-    Parts(Vec<String>),
-    /// Labels with " > " between them.
-    Text(String),
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,30 +68,14 @@ impl Tool for MenuPick {
     };
 
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
-        let parts = check(input.path)?;
+        let parts = input.path.parts()?;
         ctx.route.guard(ctx.desktop)?;
         let tree = aim::read(ctx, aim::root(ctx)?, false)?;
         let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None };
         let outcome = walk.run(tree, &parts);
-        if outcome.is_err() {
-            walk.close_menus();
-        }
+        walk.close_menus();
         outcome
     }
-}
-
-fn check(path: Path) -> Result<Vec<String>> {
-    let parts = match path {
-        Path::Parts(parts) => parts,
-        Path::Text(text) => split(&text),
-    };
-    if parts.is_empty() || parts.len() > LEVELS {
-        return Err(wrong("path", format!("has {} levels; give 1 to {LEVELS}", parts.len())).hint("for example [\"File\", \"Save As…\"]"));
-    }
-    if let Some(i) = parts.iter().position(|p| plain(p).is_empty()) {
-        return Err(wrong("path", format!("has an empty label at level {}", i + 1)));
-    }
-    Ok(parts)
 }
 
 /// One walk down the menus.
@@ -216,12 +192,7 @@ impl Walk<'_, '_> {
             }
             self.ctx.scope.check("opening a menu")?;
             self.ctx.notebook.before()?;
-            match self.ctx.desktop.elements.act(&menu.handle, &ElementAction::Press, &self.ctx.scope.within(ANSWER)) {
-                Ok(_) | Err(PlatformError::Timeout { .. } | PlatformError::AppUnresponsive { .. }) => {
-                    self.ctx.scope.check("opening a menu")?;
-                }
-                Err(e) => return Err(e.into()),
-            }
+            self.show(menu)?;
             self.opened.push(menu.clone());
             let below = self.filled(menu)?;
             if i + 1 == chain.len() {
@@ -232,6 +203,31 @@ impl Walk<'_, '_> {
             Some(menu) => self.filled(menu),
             None => Err(wrong("path", "is empty")),
         }
+    }
+
+    /// Opens one menu: by the pointer where it shows, else by its own actions (Qt has one of its own).
+    fn show(&self, menu: &Element) -> Result<()> {
+        let now = self.ctx.desktop.elements.read(&menu.handle, self.ctx.scope)?;
+        if let Some(point) = shown_at(&now) {
+            return self.click(point);
+        }
+        for action in [ElementAction::Press, ElementAction::Named("ShowMenu".to_owned())] {
+            match self.ctx.desktop.elements.act(&menu.handle, &action, &self.ctx.scope.within(ANSWER)) {
+                Ok(done) if done.done == Some(false) => {}
+                Ok(_) | Err(PlatformError::Timeout { .. } | PlatformError::AppUnresponsive { .. }) => {
+                    return Ok(self.ctx.scope.check("opening a menu")?);
+                }
+                Err(PlatformError::NotActionable { .. }) => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+        Err(aim::not_actionable(&aim::words(menu), "it cannot be opened"))
+    }
+
+    fn click(&self, point: Point) -> Result<()> {
+        let spot = Spot { point, window: None };
+        let how = Click { button: Button::Left, count: 1, modifiers: &[], smooth: false };
+        pointer::click(self.ctx, &spot, &how).map(|_| ())
     }
 
     /// Waits until a menu has entries that show.
@@ -248,9 +244,32 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Picks the entry as a person does: its menus are opened and it is clicked. An accessibility
+    /// action would do, but GTK 3 applications that open a dialog from one block inside it and stop
+    /// for good at the next key press; it is kept for menus that cannot be opened.
     fn pick(&mut self, chain: &[Element], leaf: &Element) -> Result<Done<Output>> {
         let ctx = self.ctx;
         ctx.notebook.before()?;
+        let shown = match self.open(&chain[..chain.len() - 1]) {
+            Ok(tree) => pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone()),
+            Err(e) if matches!(e.code, ErrorCode::Aborted | ErrorCode::Timeout) => return Err(e),
+            Err(_) => None,
+        };
+        if let Some(point) = shown.as_ref().and_then(shown_at) {
+            ctx.mark_now();
+            let marks = (None, ctx.desktop.elements.mark().ok());
+            self.click(point)?;
+            return match self.sign(marks, false)? {
+                Some(Sign::Window(why) | Sign::Event(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
+                _ => Ok(self.unclear()),
+            };
+        }
+        self.press_it(chain, leaf)
+    }
+
+    /// Picks the entry by its own action.
+    fn press_it(&mut self, chain: &[Element], leaf: &Element) -> Result<Done<Output>> {
+        let ctx = self.ctx;
         ctx.mark_now();
         let marks = (ctx.desktop.screen.mark().ok(), ctx.desktop.elements.mark().ok());
         ctx.scope.check("picking a menu entry")?;
@@ -262,9 +281,17 @@ impl Walk<'_, '_> {
             Some(Sign::Something) => Ok(self.done(None)),
             None if direct && chain.len() > 1 && answered => {
                 // Nothing at all happened: an application whose entries answer only while they show.
-                let tree = self.open(&chain[..chain.len() - 1])?;
+                let tree = match self.open(&chain[..chain.len() - 1]) {
+                    Ok(tree) => tree,
+                    Err(e) if e.code == ErrorCode::Aborted => return Err(e),
+                    // It was picked once already: that is what is told, not that a second way failed.
+                    Err(_) => return Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed, and the menu cannot be opened".into())))),
+                };
                 let shown = pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone());
-                let shown = shown.ok_or_else(|| aim::not_actionable(&format!("menu entry {:?}", leaf.name), "gone when its menu opened"))?;
+                let Some(shown) = shown else {
+                    self.close_menus();
+                    return Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed, and the entry is gone when its menu opens".into()))));
+                };
                 ctx.mark_now();
                 let marks = (None, ctx.desktop.elements.mark().ok());
                 self.press(&shown)?;
@@ -350,20 +377,32 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Leaves no menu open behind a failure; not after an abort, when nothing more may be sent.
+    /// Leaves no menu open; not after an abort, when nothing more may be sent.
     fn close_menus(&self) {
-        for _ in &self.opened {
-            // One Escape too many would close a dialog.
-            let open = self.opened.first().is_some_and(|menu| {
-                aim::read(self.ctx, Root::Element(menu.handle.clone()), false)
-                    .is_ok_and(|tree| entries(&tree, 0).iter().any(|i| tree.nodes[*i].element.states.showing))
-            });
-            if !open || self.ctx.scope.check("closing a menu").is_err() {
+        let Some(first) = self.opened.first() else { return };
+        let shows = || {
+            let tree = aim::read(self.ctx, Root::Element(first.handle.clone()), false);
+            tree.is_ok_and(|t| entries(&t, 0).iter().any(|i| t.nodes[*i].element.states.showing))
+        };
+        // A key that comes while a menu is still opening is lost: look after each.
+        for _ in 0..self.opened.len() * 2 {
+            let wait = self.ctx.scope.within(CLOSES);
+            while shows() {
+                if wait.sleep(Duration::from_millis(20), "closing a menu").is_err() {
+                    break;
+                }
+            }
+            if self.ctx.scope.check("closing a menu").is_err() || !shows() {
                 return;
             }
             let _ = self.ctx.desktop.input.chord(&[Key::Named(NamedKey::Escape)], self.ctx.scope);
         }
     }
+}
+
+/// Where an element that shows can be clicked.
+fn shown_at(e: &Element) -> Option<Point> {
+    e.rect.filter(|r| !r.is_empty() && e.states.showing).map(|r| r.center())
 }
 
 /// What showed that something happened.

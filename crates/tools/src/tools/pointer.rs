@@ -101,6 +101,7 @@ fn in_route(ctx: &Ctx<'_>, names: (&str, &str), point: Point, there: Option<&Win
         w.id == wanted.id || w.transient_for == Some(wanted.id) || (w.title.is_empty() && w.pid.is_some() && w.pid == wanted.pid)
     };
     match there {
+        Some(there) if there.modal && there.id != wanted.id && part(there) => Err(modal_blocking(wanted, there)),
         Some(there) if part(there) => Ok(()),
         _ if !wanted.bounds.contains(point) => Err(Error::new(
             ErrorCode::OutOfRange,

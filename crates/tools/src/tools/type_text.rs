@@ -106,12 +106,12 @@ impl Tool for TypeText {
             (Method::Insert, _) => Way::Insert,
             (Method::Paste, _) => Way::Paste,
         };
-        if way == Way::Paste && element.is_some_and(|e| e.secure) {
-            return Err(wrong("method", "is \"paste\", which would put a password on the clipboard; use \"keys\""));
-        }
         // A field nobody can see into (a terminal asking for a password) is taken for a secret one.
         if element.is_none_or(|e| e.secure) {
             ctx.notebook.secret();
+        }
+        if way == Way::Paste && element.is_some_and(|e| e.secure) {
+            return Err(wrong("method", "is \"paste\", which would put a password on the clipboard; use \"keys\""));
         }
         ctx.notebook.before()?;
         let pinned = ctx.route.policy.is_some() || aimed.is_some();

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{Element, Mark, PlatformError, Root};
-use deskhand_protocol::{Effect, EffectReport, Role};
+use deskhand_protocol::{Effect, EffectReport};
 
-use super::typing::{Job, single_line};
+use super::typing::{Job, paragraph, single_line};
 use crate::{Ctx, aim};
 
 /// Longest text that is compared.
@@ -100,8 +100,8 @@ impl Reader {
             if inserted(before, &after, job.text) {
                 return Ok(Verdict::Exact { why: format!("read back: all {total} characters are there") });
             }
-            if element.role == Role::Paragraph && job.text.contains('\n') && in_document(ctx, job.text) {
-                return Ok(Verdict::Exact { why: format!("read back: all {total} characters are in the document") });
+            if let Some(verdict) = in_paragraphs(ctx, job, element, &after) {
+                return Ok(verdict);
             }
             if after != last {
                 (last, moved) = (after, Instant::now());
@@ -139,12 +139,28 @@ fn text(ctx: &Ctx<'_>, element: &Element) -> Option<String> {
     (!read.truncated).then_some(read.text)
 }
 
+/// Several lines in a text whose paragraphs are elements of their own: the first line is in the
+/// element, the last one where the focus is now, the others in between.
+fn in_paragraphs(ctx: &Ctx<'_>, job: &Job<'_>, element: &Element, first: &str) -> Option<Verdict> {
+    let (start, _) = job.text.split_once('\n').filter(|_| paragraph(element))?;
+    let end = job.text.rsplit('\n').next().unwrap_or_default();
+    let now = ctx.desktop.elements.focused(ctx.scope).ok().flatten()?;
+    if !first.ends_with(start) || now.handle == element.handle || !text(ctx, &now)?.starts_with(end) {
+        return None;
+    }
+    Some(if in_document(ctx, job.text) {
+        Verdict::Exact { why: format!("read back: all {} characters are in the document", job.text.chars().count()) }
+    } else {
+        Verdict::Unread { why: "read back: the first and the last line are there; those between cannot be read".to_owned() }
+    })
+}
+
 /// Whether the paragraphs of the document in front hold the text, one line each.
 fn in_document(ctx: &Ctx<'_>, wanted: &str) -> bool {
     let Ok(Some(window)) = ctx.desktop.windows.active() else { return false };
     let Ok(tree) = aim::read(ctx, Root::Window(window.id), false) else { return false };
     let lines: Vec<&str> =
-        tree.nodes.iter().filter(|n| n.element.role == Role::Paragraph).map(|n| n.element.value.as_deref().unwrap_or("")).collect();
+        tree.nodes.iter().filter(|n| paragraph(&n.element)).map(|n| n.element.value.as_deref().unwrap_or("")).collect();
     lines.join("\n").contains(wanted)
 }
 

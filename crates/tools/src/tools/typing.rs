@@ -56,7 +56,7 @@ pub(crate) fn best_way(element: Option<&Element>, text: &str) -> Way {
     if breaks && single_line(e) {
         return Way::Keys;
     }
-    if breaks && e.role == Role::Paragraph {
+    if breaks && paragraph(e) {
         return Way::Paste;
     }
     if e.editable_text {
@@ -64,6 +64,12 @@ pub(crate) fn best_way(element: Option<&Element>, text: &str) -> Way {
     }
     let texty = matches!(e.role, Role::TextField | Role::TextArea | Role::ComboBox | Role::Document | Role::Paragraph | Role::SpinButton);
     if e.states.editable || (e.has_text && texty) { Way::Paste } else { Way::Keys }
+}
+
+/// One paragraph of a larger text: an inserted line break would stay inside it instead of starting
+/// the next paragraph.
+pub(crate) fn paragraph(e: &Element) -> bool {
+    e.role == Role::Paragraph || e.native_role.eq_ignore_ascii_case("paragraph")
 }
 
 /// A field where Enter does something else than start a new line.
