@@ -283,7 +283,9 @@ mod tests {
         assert_eq!(check(&list, PeerFacts { pid: child.id(), ..me() }), None);
         // The running program is replaced: the process still runs the old, deleted file.
         std::fs::remove_file(&program).unwrap();
-        assert_eq!(check(&list, PeerFacts { pid: child.id(), ..me() }), Some(Check::Path));
+        let refusal = list.examine(PeerFacts { pid: child.id(), ..me() }, &|_| ()).unwrap_err();
+        assert_eq!(refusal.check, Check::Path);
+        assert!(refusal.why.contains("removed or replaced"), "{}", refusal.why);
         child.kill().unwrap();
         child.wait().unwrap();
         // Even the same bytes in a new file are not what was pinned.

@@ -2,7 +2,7 @@
 
 use deskhand_e2e::apps::{App, AppDesk, PATIENCE, inside, mixed, rect, same_text};
 use deskhand_e2e::wait_for;
-use deskhand_protocol::Effect;
+use deskhand_protocol::{Effect, ErrorCode};
 use serde_json::json;
 
 const FORM: &str = r#"<!doctype html><meta charset=utf-8><title>Form page</title><body style="font:16px sans-serif">
@@ -80,9 +80,12 @@ fn a_large_page_is_read_whole_and_within_bounds() {
     assert_eq!(cut["truncated"]["code"], "DESKTOP_AX_TRAVERSAL_LIMIT");
     let shallow = app.done("dump_ax_tree", json!({"maxDepth": 2, "visibleOnly": false})).result.unwrap();
     assert_eq!(shallow["truncated"]["limit"], "maxDepth");
-    // One of the last links, far below the fold: a click brings it into view.
-    let last = json!({"target": {"selector": {"byIdentifier": "l431"}}});
-    let clicked = app.done("click", last);
-    assert_eq!(clicked.effect.unwrap().effect, Effect::Confirmed);
-    app.find(json!({"byIdentifier": "l431"}));
+    // One of the last links, far below the fold: found when asked for, and a click brings it into view.
+    let last = json!({"byIdentifier": "l431"});
+    let hidden = app.refused("find", json!({"selector": last}));
+    assert_eq!(hidden.code, ErrorCode::ElementNotFound);
+    let found = app.done("find", json!({"selector": last, "visibleOnly": false})).result.unwrap();
+    let scrolled = app.done("click", json!({"target": {"elementRef": found["chosen"]}, "button": "middle"}));
+    assert_eq!(scrolled.result.unwrap()["layer"], "coordinates");
+    app.find(last);
 }

@@ -21,13 +21,13 @@ pub enum Risk {
 /// The four levels of permission of the control seed, §7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub enum Level {
-    /// Look only.
+    /// Read only: pictures, text, system facts, reading files, extracting pages.
     L1,
-    /// Look and use the browser.
+    /// Standard: mouse and keyboard, applications, the browser, the clipboard.
     L2,
-    /// Use the desktop.
+    /// Raised: terminal, writing files, system hotkeys.
     L3,
-    /// Everything.
+    /// Full control: unlimited terminal, forced closing, system settings.
     L4,
 }
 

@@ -8,7 +8,7 @@ use x11rb::protocol::xproto::{
     AtomEnum, ClientMessageEvent, ConnectionExt as _, EventMask, MapState, Window as XWindow, WindowClass,
 };
 
-use super::read::{self, numbers, places_of};
+use super::read::{self, Places, numbers, places_of};
 use super::{not_found, x_id};
 use crate::x11::{Conn, Reply};
 
@@ -184,6 +184,7 @@ pub(super) fn change(conn: &Conn, id: XWindow, change: WindowChange, scope: &Sco
             if has(vert)? || has(horz)? {
                 set_state(conn, id, false, vert, horz, DOING)?;
                 until(scope, DOING, || Ok(!has(vert)? && !has(horz)?))?;
+                settle(conn, id, None, scope)?;
             }
             move_resize(conn, id, [x, y, width, height], scope)
         }
@@ -206,8 +207,8 @@ pub(super) fn change(conn: &Conn, id: XWindow, change: WindowChange, scope: &Sco
 }
 
 fn move_resize(conn: &Conn, id: XWindow, asked: [Option<i32>; 4], scope: &Scope) -> Result<()> {
-    const DOING: &str = "moving the window";
-    let before = places_of(conn, id)?.ok_or_else(|| not_found(WindowId(id.into())))?;
+    let gone = || not_found(WindowId(id.into()));
+    let mut before = places_of(conn, id)?.ok_or_else(gone)?;
     let scale = conn.scale();
     let old = before.bounds();
     let up = |v: Option<i32>, old: i32| v.map_or(old, |v| v.saturating_mul(scale.0));
@@ -217,12 +218,28 @@ fn move_resize(conn: &Conn, id: XWindow, asked: [Option<i32>; 4], scope: &Scope)
         up(asked[2], old.width),
         up(asked[3], old.height),
     );
-    if target == old {
-        return Ok(());
+    // A window that has just left the maximized state may get its frame while we ask: then again, with
+    // the frame it has now.
+    for _ in 0..3 {
+        if before.bounds() == target {
+            return Ok(());
+        }
+        ask_for(conn, id, &before, target, asked)?;
+        settle(conn, id, Some((before.bounds(), target)), scope)?;
+        let Some(after) = places_of(conn, id)? else { return Ok(()) };
+        if after.frame == before.frame && after.shadow == before.shadow {
+            return Ok(());
+        }
+        before = after;
     }
+    Ok(())
+}
+
+/// Asks the window manager for bounds.
+fn ask_for(conn: &Conn, id: XWindow, now: &Places, target: Rect, asked: [Option<i32>; 4]) -> Result<()> {
     // The window manager wants the outer corner and the size of the client.
-    let client = before.shadow.around(before.frame.inside(target));
-    let corner = (client.x - before.frame.0[0], client.y - before.frame.0[2]);
+    let client = now.shadow.around(now.frame.inside(target));
+    let corner = (client.x - now.frame.0[0], client.y - now.frame.0[2]);
     let mut flags = 1 | (PAGER << 12); // north-west gravity, asked by a pager
     for (i, value) in asked.iter().enumerate() {
         // A corner must be given as a whole: some managers take a missing half as 0.
@@ -230,8 +247,7 @@ fn move_resize(conn: &Conn, id: XWindow, asked: [Option<i32>; 4], scope: &Scope)
         flags |= u32::from(given) << (8 + i);
     }
     let data = [flags, corner.0 as u32, corner.1 as u32, client.width as u32, client.height as u32];
-    tell(conn, id, conn.atoms._NET_MOVERESIZE_WINDOW, data, DOING)?;
-    settle(conn, id, Some((old, target)), scope)
+    tell(conn, id, conn.atoms._NET_MOVERESIZE_WINDOW, data, "moving the window")
 }
 
 /// Waits until a window rests: where it was asked to be, or elsewhere when it cannot be there.

@@ -13,24 +13,28 @@ use crate::input::{caps, lock_group};
 /// An xterm whose program writes every byte it gets to a file.
 struct Terminal {
     _xterm: Running,
+    _folder: tempfile::TempDir,
     file: PathBuf,
     window: Window,
 }
 
 impl Terminal {
     fn open(x: &Xvfb, desktop: &Desktop) -> Self {
-        let file =
-            std::env::temp_dir().join(format!("deskhand-typing-{}-{}", std::process::id(), &x.display[1..]));
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("typed");
         let script = format!("stty raw -echo; touch {0}; exec cat >> {0}", file.display());
-        let _ = std::fs::remove_file(&file);
         let mut command = std::process::Command::new("xterm");
         command.args(["-u8", "-e", "sh", "-c", &script]).env("DISPLAY", &x.display).env("LC_ALL", "C.UTF-8");
         let xterm = Running::start(command.stdout(std::process::Stdio::null()));
         eventually("the terminal to start", || file.exists());
-        let window =
-            desktop.windows.list().unwrap().into_iter().find(|w| w.app == "XTerm").expect("its window");
+        let mut window = None;
+        eventually("the terminal's window", || {
+            window = desktop.windows.list().unwrap().into_iter().find(|w| w.app == "XTerm");
+            window.is_some()
+        });
+        let window = window.unwrap();
         desktop.windows.activate(window.id, &scope()).unwrap();
-        Self { _xterm: xterm, file, window }
+        Self { _xterm: xterm, _folder: folder, file, window }
     }
 
     /// Waits for `want`; what arrived when it does not come or more comes.
@@ -47,12 +51,6 @@ impl Terminal {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.file);
     }
 }
 

@@ -36,7 +36,7 @@ fn entries_are_picked_whatever_way_they_are_written() {
         let (value, report) = desk.own("menu_pick", json!({"path": path}));
         assert_eq!(report.effect, Effect::Confirmed, "{path}: {}", report.why);
         assert!(report.why.contains("Save As"), "{}", report.why);
-        assert_eq!((report.layer, value["opened"].as_bool()), (Some(Layer::Semantic), Some(false)));
+        assert_eq!((report.layer, value["opened"].as_bool()), (Some(Layer::Semantic), Some(true)));
         assert_eq!(value["path"], json!(["_File", "Save As…"]));
         assert!(desk.fake.window("Save As").is_some());
         // The dialog is modal: the next pick is refused by name.

@@ -267,7 +267,7 @@ fn with_two_displays_the_display_must_be_named() {
 }
 
 #[test]
-fn click_uses_the_element_and_falls_back_to_the_pointer() {
+fn click_points_at_the_element_and_presses_what_is_out_of_sight() {
     let desk = Desk::new(
         r#"
 window "Main" pid=7 at=0,0 size=800x600 focused
@@ -278,14 +278,15 @@ window "Main" pid=7 at=0,0 size=800x600 focused
   list "Fruit" at=300,40 size=200x100
     option #apple "Apple" at=304,44 size=180x24
   check #box "Box" at=300,200 size=100x24
-  button #far "Far" at=20,2000 size=80x24
+  button #far "Far" at=20,2000 size=80x24 -> set #note "far"
 "#,
     );
     let (value, report) = desk.watched("click", json!({"target": titled("OK")}));
-    assert_eq!((value["layer"].as_str(), value.get("position")), (Some("element"), None));
+    assert_eq!((value["layer"].as_str(), &value["position"]), (Some("element"), &json!({"x": 60, "y": 52})));
     assert_eq!(report.hit.as_deref(), Some("button \"OK\""));
     assert_eq!(desk.fake.value("note").as_deref(), Some("pressed"));
-    assert!(!desk.fake.log_text().contains("move"));
+    // Every event at a place keeps the picture before it.
+    assert_eq!(*desk.notes.before.borrow(), 1);
 
     let (_, report) = desk.own("click", json!({"target": titled("User")}));
     assert_eq!(report.effect, Effect::Confirmed, "{}", report.why);
@@ -296,14 +297,18 @@ window "Main" pid=7 at=0,0 size=800x600 focused
     assert!(desk.fake.element("box").unwrap().states.checked);
 
     desk.fake.clear_log();
-    let before = *desk.notes.before.borrow();
-    let (value, report) = desk.watched("click", json!({"target": titled("Picture")}));
-    assert!(report.fallback && report.layer == Some(Layer::Coordinates), "{report:?}");
+    let (value, _) = desk.watched("click", json!({"target": titled("Picture")}));
     assert_eq!(value["position"], json!({"x": 45, "y": 185}));
-    assert_eq!(*desk.notes.before.borrow(), before + 1);
-    let (_, report) = desk.watched("click", json!({"target": titled("OK"), "button": "right"}));
-    assert!(!report.fallback, "the right button has no other way");
+    desk.watched("click", json!({"target": titled("OK"), "button": "right"}));
     assert!(desk.fake.log_text().contains("button Right down"));
+
+    // Known from an earlier reading, then scrolled out of sight: its own action is left.
+    desk.fake.clear_log();
+    let far = desk.ok("find", json!({"selector": {"byTitle": {"equals": "Far"}}, "visibleOnly": false}));
+    let (value, report) = desk.watched("click", json!({"target": {"elementRef": far["chosen"]}}));
+    assert_eq!((value.get("position"), report.layer), (None, Some(Layer::Element)), "{report:?}");
+    assert_eq!(desk.fake.value("note").as_deref(), Some("far"));
+    assert!(!desk.fake.log_text().contains("move"), "{}", desk.fake.log_text());
     // Kept for the evidence: why each element was chosen.
     assert!(desk.notes.candidates.borrow().iter().all(|c| c[0].chosen && !c[0].reasons.is_empty()));
 }
