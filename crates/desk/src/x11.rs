@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, ImageFormat, ImageOrder,
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, ImageFormat, ImageOrder, WindowClass,
 };
 use x11rb::reexports::x11rb_protocol::parse_display::ConnectAddress;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -31,6 +31,8 @@ const FAMILY_LOCAL: u16 = 256;
 const FAMILY_WILD: u16 = 0xffff;
 /// A stopped X server would otherwise hold us for ever.
 const ANSWER: Duration = Duration::from_secs(10);
+/// How long a probe window waits to be managed before another is tried.
+const PROBE: Duration = Duration::from_millis(60);
 /// Pixels are fetched in strips, so that the reply stays small on a large desk.
 const STRIP_BYTES: usize = 8 << 20;
 
@@ -151,14 +153,48 @@ pub(crate) fn wait_for_manager(
     loop {
         let check = x.get_property(false, root, atom, AtomEnum::WINDOW, 0, 1).map_err(said)?;
         if check.reply().map_err(said)?.value_len == 1 {
+            break;
+        }
+        pause(deadline, &mut go_on)?;
+    }
+    manages(x, deadline, &mut go_on)
+}
+
+/// The window manager says it is there a little before it handles windows, and one mapped in between
+/// is never managed. So a window of ours is mapped again and again until it is listed.
+fn manages(x: &Display, deadline: Instant, go_on: &mut impl FnMut() -> Result<()>) -> Result<()> {
+    let screen = &x.setup().roots[0];
+    let list = x.intern_atom(false, b"_NET_CLIENT_LIST").map_err(said)?.reply().map_err(said)?.atom;
+    loop {
+        let probe = x.generate_id().map_err(said)?;
+        let aux = CreateWindowAux::new();
+        let class = WindowClass::INPUT_OUTPUT;
+        x.create_window(screen.root_depth, probe, screen.root, 0, 0, 1, 1, 0, class, 0, &aux).map_err(said)?;
+        x.map_window(probe).map_err(said)?;
+        let until = Instant::now() + PROBE;
+        let mut listed = false;
+        while !listed && Instant::now() < until {
+            let property = x.get_property(false, screen.root, list, AtomEnum::WINDOW, 0, 64).map_err(said)?;
+            listed = property.reply().map_err(said)?.value32().is_some_and(|mut all| all.any(|w| w == probe));
+            if !listed {
+                pause(deadline, go_on)?;
+            }
+        }
+        x.destroy_window(probe).map_err(said)?;
+        x.get_input_focus().map_err(said)?.reply().map_err(said)?;
+        if listed {
             return Ok(());
         }
-        go_on()?;
-        if Instant::now() > deadline {
-            return Err(DeskError::start("openbox", "it did not take the screen in time"));
-        }
-        std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+fn pause(deadline: Instant, go_on: &mut impl FnMut() -> Result<()>) -> Result<()> {
+    go_on()?;
+    if Instant::now() > deadline {
+        return Err(DeskError::start("openbox", "it did not take the screen in time"));
+    }
+    std::thread::sleep(Duration::from_millis(2));
+    Ok(())
 }
 
 /// The whole screen as a PNG.

@@ -6,7 +6,7 @@ mod ax_desk;
 
 use std::time::Duration;
 
-use ax_desk::{Desk, eventually, find, query, scope, wait_for};
+use ax_desk::{Desk, eventually, find, query, scope, wait_for, wait_until};
 use deskhand_platform::{
     Element, ElementAction as Do, ElementEventKind, Elements, PlatformError, Root, Scope,
 };
@@ -15,10 +15,7 @@ use deskhand_protocol::{ErrorCode, Role};
 const MIXED: &str = "汉字 和 emoji 🎉👍🏽 naïve Ωμέγα\nsecond line\t.";
 
 fn first(ax: &dyn Elements, pid: u32, role: Role) -> Element {
-    eventually(&format!("{role} of {pid}"), || {
-        let tree = ax.tree(&query(Root::App(pid)), &scope()).ok()?;
-        tree.nodes.into_iter().map(|n| n.element).find(|e| e.role == role && e.states.showing)
-    })
+    wait_until(ax, pid, role.as_str(), |e| e.role == role && e.states.showing).1
 }
 
 #[test]

@@ -28,6 +28,7 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
             if ctx.json { ctx.json(&json!({ "stopped": false, "running": false }))? } else { ctx.line(&words)? }
             return Ok(0);
         }
+        Err(error) if error.code == ErrorCode::CallerRefused => return by_signal(&home, error, ctx),
         Err(error) => return Err(error.into()),
     };
     let desk = serve::desk_of(&home, &status);
@@ -42,6 +43,31 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
         ctx.json(&json!({ "stopped": true, "running": false, "pid": status.pid, "desk": desk }))?;
     } else {
         ctx.line(&ctx.lang.down_done(status.pid))?;
+    }
+    Ok(0)
+}
+
+/// A host that was started by an older build refuses this one; it is ours all the same, and a signal
+/// needs no bridge.
+fn by_signal(home: &Home, refused: Error, ctx: &Ctx) -> Run {
+    let lock = home.host_lock();
+    let holder = deskhand_bridge::lock_holder(&lock);
+    let process = holder.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+    let (Some(pid), Some(process)) = (holder, process) else { return Err(refused.into()) };
+    if rustix::process::kill_process(process, rustix::process::Signal::TERM).is_err() {
+        return Err(refused.into());
+    }
+    let start = Instant::now();
+    while deskhand_bridge::lock_holder(&lock) == Some(pid) {
+        if start.elapsed() > END {
+            return Err(refused.hint(format!("end it with `kill -9 {pid}`")).into());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    if ctx.json {
+        ctx.json(&json!({ "stopped": true, "running": false, "pid": pid }))?;
+    } else {
+        ctx.line(&ctx.lang.down_done(pid))?;
     }
     Ok(0)
 }

@@ -40,6 +40,8 @@ pub(super) struct Item {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) place: Place,
+    /// Whether its parent was heard to list it; until then it only says so itself.
+    pub(super) listed: bool,
     /// Text or number, when it was asked for.
     pub(super) value: Option<String>,
     /// The application's own id, once it was asked for.

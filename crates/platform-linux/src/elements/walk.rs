@@ -13,6 +13,8 @@ use super::wire::{Args, Call};
 
 /// Cells read of a sheet at most.
 const MAX_CELLS: i64 = 2048;
+/// Ancestors looked at before an item is moved.
+const MAX_ABOVE: u32 = 1000;
 
 /// Asks what items are. False when a bound was hit.
 pub(super) fn describe(source: &Source<'_>, model: &mut Model, which: &[u32]) -> Result<bool> {
@@ -125,16 +127,23 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
                 }
                 let fresh = !model.by_path.contains_key(&path);
                 let c = model.add(Item { path, ..Item::default() });
-                // One parent each: a child that is listed twice (or is its own ancestor) stays where it is.
-                if fresh || model.item(c).parent.is_none_or(|p| p == parent) && c != model.root {
-                    model.item_mut(c).parent = Some(parent);
+                if fresh || adopts(model, parent, c) {
+                    let item = model.item_mut(c);
+                    (item.parent, item.listed) = (Some(parent), true);
                     list.push(c);
                 }
                 if fresh {
                     new.push((c, depth + 1));
                 }
             }
-            model.item_mut(parent).children = list;
+            let before = std::mem::replace(&mut model.item_mut(parent).children, list);
+            let kept: HashSet<u32> = model.item(parent).children.iter().copied().collect();
+            for c in before {
+                if model.item(c).parent == Some(parent) && !kept.contains(&c) {
+                    let item = model.item_mut(c);
+                    (item.parent, item.listed) = (None, false);
+                }
+            }
         }
         let of_sheet = |i: &u32| model.item(*i).parent.is_some_and(|p| sheets.contains(&p));
         let (cells, others): (Vec<u32>, Vec<u32>) = new.iter().map(|(i, _)| *i).partition(of_sheet);
@@ -147,6 +156,35 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
         }
     }
     Ok(())
+}
+
+/// Whether `c`, which `parent` lists, becomes its child. One parent each: what another one lists, or is
+/// an ancestor, stays where it is. What only *says* that its parent is another (the root pane of
+/// LibreOffice names the window, whose children it is not among) is moved.
+fn adopts(model: &mut Model, parent: u32, c: u32) -> bool {
+    let now = model.item(c).parent;
+    if c == model.root || now == Some(parent) || now.is_none() {
+        return c != model.root;
+    }
+    if model.item(c).listed {
+        return false;
+    }
+    // Bounded: what applications say of their parents may go round in a circle.
+    let mut above = Some(parent);
+    for _ in 0..MAX_ABOVE {
+        match above {
+            Some(i) if i == c => return false,
+            Some(i) => above = model.item(i).parent,
+            None => break,
+        }
+    }
+    if above.is_some() {
+        return false;
+    }
+    if let Some(old) = now {
+        model.item_mut(old).children.retain(|i| *i != c);
+    }
+    true
 }
 
 fn wants_children(item: &Item) -> bool {

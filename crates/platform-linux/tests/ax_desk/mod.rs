@@ -282,9 +282,42 @@ pub fn find<'t>(tree: &'t Tree, role: Role, name: &str) -> Option<&'t Element> {
 
 /// Waits until the application shows an element, and gives the tree it is in.
 pub fn wait_for(ax: &dyn Elements, pid: u32, role: Role, name: &str) -> (Tree, Element) {
-    eventually(&format!("{role} {name:?} of {pid}"), || {
-        let tree = ax.tree(&query(Root::App(pid)), &scope()).ok()?;
-        let element = find(&tree, role, name)?.clone();
-        Some((tree, element))
-    })
+    wait_until(ax, pid, &format!("{role} {name:?}"), |e| e.role == role && e.name.trim() == name)
+}
+
+/// Waits until the application has an element that fits; says what was there instead when it never has.
+pub fn wait_until(
+    ax: &dyn Elements,
+    pid: u32,
+    what: &str,
+    fits: impl Fn(&Element) -> bool,
+) -> (Tree, Element) {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let got = ax.tree(&query(Root::App(pid)), &scope());
+        if let Ok(tree) = &got
+            && let Some(node) = tree.nodes.iter().find(|n| fits(&n.element))
+        {
+            let element = node.element.clone();
+            return (got.unwrap(), element);
+        }
+        if Instant::now() > end {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            match got {
+                Err(e) => panic!("{what} of {pid} never came: {e}; {stat}"),
+                Ok(tree) => {
+                    let line = |n: &deskhand_platform::Node| {
+                        format!("{} {:?} {}", n.element.role, n.element.name, n.element.states.showing)
+                    };
+                    let some: Vec<String> = tree.nodes.iter().take(40).map(line).collect();
+                    panic!(
+                        "{what} of {pid} never came: {} nodes by {} {some:#?}",
+                        tree.nodes.len(),
+                        tree.how
+                    );
+                }
+            }
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
