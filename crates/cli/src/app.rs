@@ -9,8 +9,8 @@ use clap::{ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 use serde_json::json;
 
 use crate::commands::{
-    abort, batch, call, callers, completions, describe, desk, doctor, down, evidence, man, resume, serve_host, status,
-    stop, tools, up, version,
+    abort, batch, call, callers, completions, describe, desk, doctor, down, evidence, man, resume,
+    serve_host, status, stop, tools, up, version,
 };
 use crate::ctx::Ctx;
 use crate::fail::{Fail, USAGE};
@@ -77,7 +77,8 @@ fn hide_values(command: clap::Command) -> clap::Command {
 #[must_use]
 pub fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
-    let cli = command().try_get_matches_from(&args).and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
+    let cli =
+        command().try_get_matches_from(&args).and_then(|mut matches| Cli::from_arg_matches_mut(&mut matches));
     let code = match cli {
         Ok(cli) => {
             let ctx = Ctx::new(cli.json, cli.home);
@@ -92,7 +93,11 @@ fn dispatch(command: Option<Commands>, ctx: &Ctx) -> Result<u8, Fail> {
     match command {
         None => {
             let help = self::command().render_help();
-            if ctx.json { ctx.json(&json!({ "help": help.to_string() }))? } else { ctx.line(&help.to_string())? }
+            if ctx.json {
+                ctx.json(&json!({ "help": help.to_string() }))?
+            } else {
+                ctx.line(&help.to_string())?
+            }
             Ok(0)
         }
         Some(Commands::Up(args)) => up::run(&args, ctx),
@@ -153,7 +158,11 @@ fn usage_error(text: &str) -> Fail {
             tip.get_or_insert(words);
         } else if let Some(words) = line.strip_prefix("Usage: ") {
             usage = Some(words);
-        } else if tip.is_none() && usage.is_none() && !line.is_empty() && !line.starts_with("For more information") {
+        } else if tip.is_none()
+            && usage.is_none()
+            && !line.is_empty()
+            && !line.starts_with("For more information")
+        {
             message.push(line);
         }
     }
@@ -188,7 +197,9 @@ mod tests {
     fn every_flag_has_a_variable_of_its_own() {
         let mut seen = std::collections::BTreeMap::<String, Vec<String>>::new();
         walk(&command(), "deskhand", &mut |path, command| {
-            for arg in command.get_arguments().filter(|arg| arg.get_long().is_some() || arg.get_short().is_some()) {
+            for arg in
+                command.get_arguments().filter(|arg| arg.get_long().is_some() || arg.get_short().is_some())
+            {
                 if matches!(arg.get_id().as_str(), "help" | "version") {
                     continue;
                 }
@@ -196,7 +207,10 @@ mod tests {
                 let env = env.unwrap_or_else(|| panic!("{path} --{} has no variable", arg.get_id()));
                 assert!(env.starts_with("DESKHAND_"), "{path}: {env}");
                 // Taken by desks and by program locations.
-                assert!(!["DESKHAND_DESK", "DESKHAND_DESK_ID", "DESKHAND_DESK_BIN", "DESKHAND_HOST_BIN"].contains(&env));
+                assert!(
+                    !["DESKHAND_DESK", "DESKHAND_DESK_ID", "DESKHAND_DESK_BIN", "DESKHAND_HOST_BIN"]
+                        .contains(&env)
+                );
                 seen.entry(env.to_owned()).or_default().push(format!("{}", arg.get_id()));
             }
         });
@@ -209,9 +223,13 @@ mod tests {
     fn every_help_ends_with_an_example() {
         walk(&command(), "deskhand", &mut |path, command| {
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            let (_, examples) = after.split_once("Example").unwrap_or_else(|| panic!("{path} has no example"));
+            let (_, examples) =
+                after.split_once("Example").unwrap_or_else(|| panic!("{path} has no example"));
             assert!(examples.contains(path), "{path}: the example is of another command");
-            assert!(examples.lines().skip(1).all(|line| line.starts_with("  ")), "{path}: the example is not the end");
+            assert!(
+                examples.lines().skip(1).all(|line| line.starts_with("  ")),
+                "{path}: the example is not the end"
+            );
             assert!(command.get_about().is_some(), "{path} says nothing about itself");
         });
     }
@@ -221,9 +239,31 @@ mod tests {
         let mut all = Vec::new();
         walk(&command(), "", &mut |path, _| all.push(path.trim().to_owned()));
         for words in [
-            "up", "down", "status", "doctor", "desk start", "desk stop", "desk list", "desk exec", "desk view", "tools",
-            "describe", "call", "batch", "abort", "stop", "resume", "evidence list", "evidence show", "evidence open", "completions",
-            "man", "version", "callers list", "callers allow", "callers remove",
+            "up",
+            "down",
+            "status",
+            "doctor",
+            "desk start",
+            "desk stop",
+            "desk list",
+            "desk exec",
+            "desk view",
+            "tools",
+            "describe",
+            "call",
+            "batch",
+            "abort",
+            "stop",
+            "resume",
+            "evidence list",
+            "evidence show",
+            "evidence open",
+            "completions",
+            "man",
+            "version",
+            "callers list",
+            "callers allow",
+            "callers remove",
         ] {
             assert!(all.iter().any(|path| path == words), "{words}");
         }

@@ -18,13 +18,17 @@ fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
     if let Some(first) = schema.pointer("/examples/0") {
         return first.clone();
     }
-    if let Some(fixed) = schema.get("default").filter(|value| !value.is_null()).or_else(|| schema.get("const")) {
+    if let Some(fixed) =
+        schema.get("default").filter(|value| !value.is_null()).or_else(|| schema.get("const"))
+    {
         return fixed.clone();
     }
     if let Some(first) = schema.pointer("/enum/0") {
         return first.clone();
     }
-    if let Some(target) = schema.get("$ref").and_then(Value::as_str).and_then(|name| root.pointer(name.strip_prefix('#')?)) {
+    if let Some(target) =
+        schema.get("$ref").and_then(Value::as_str).and_then(|name| root.pointer(name.strip_prefix('#')?))
+    {
         return sample(target, root, depth + 1);
     }
     for choice in ["oneOf", "anyOf", "allOf"] {
@@ -41,7 +45,9 @@ fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
             json!(item.filter(|_| least > 0).into_iter().collect::<Vec<_>>())
         }
         Some("string") => json!("text"),
-        Some("integer") => schema.get("minimum").and_then(Value::as_i64).map_or(json!(100), |least| json!(least.max(1))),
+        Some("integer") => {
+            schema.get("minimum").and_then(Value::as_i64).map_or(json!(100), |least| json!(least.max(1)))
+        }
         Some("number") => json!(100),
         Some("boolean") => json!(true),
         _ => object(schema, root, depth),
@@ -49,7 +55,8 @@ fn sample(schema: &Value, root: &Value, depth: usize) -> Value {
 }
 
 fn object(schema: &Value, root: &Value, depth: usize) -> Value {
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let required =
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     let mut made = Map::new();
     for name in required {
         let field = schema.get("properties").and_then(|all| all.get(name)).unwrap_or(&Value::Null);

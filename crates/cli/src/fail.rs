@@ -85,8 +85,10 @@ impl From<io::Error> for Fail {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self::Said(0);
         }
-        Self::Failed(Error::new(ErrorCode::Internal, format!("the output cannot be written: {error}"))
-            .hint("is the disk full?"))
+        Self::Failed(
+            Error::new(ErrorCode::Internal, format!("the output cannot be written: {error}"))
+                .hint("is the disk full?"),
+        )
     }
 }
 

@@ -14,7 +14,8 @@ pub(crate) enum Lang {
 impl Lang {
     /// The first that is set of `LC_ALL`, `LC_MESSAGES`, `LANG` decides, as for every program.
     pub(crate) fn from_env(var: impl Fn(&str) -> Option<String>) -> Self {
-        let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(var).find(|value| !value.is_empty());
+        let locale =
+            ["LC_ALL", "LC_MESSAGES", "LANG"].into_iter().filter_map(var).find(|value| !value.is_empty());
         match locale {
             Some(locale) if locale.to_ascii_lowercase().starts_with("zh") => Self::Zh,
             _ => Self::En,
@@ -109,7 +110,8 @@ mod tests {
             (&[("LANG", "de_DE.UTF-8")], Lang::En),
         ];
         for (vars, expected) in cases {
-            let get = |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            let get =
+                |name: &str| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
             assert_eq!(Lang::from_env(get), *expected, "{vars:?}");
         }
     }
@@ -117,8 +119,12 @@ mod tests {
     #[test]
     fn both_languages_say_the_same_facts() {
         let facts = |text: &str| {
-            let mut found: Vec<String> =
-                text.split('{').skip(1).filter_map(|part| part.split_once('}')).map(|(name, _)| name.to_owned()).collect();
+            let mut found: Vec<String> = text
+                .split('{')
+                .skip(1)
+                .filter_map(|part| part.split_once('}'))
+                .map(|(name, _)| name.to_owned())
+                .collect();
             found.sort();
             found.dedup();
             found

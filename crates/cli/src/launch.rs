@@ -42,8 +42,9 @@ fn is_program(path: &Path) -> bool {
 
 /// This program itself, by its real path.
 pub(crate) fn myself() -> Result<PathBuf, Error> {
-    std::env::current_exe()
-        .map_err(|error| Error::new(ErrorCode::Internal, format!("the path of this program is not known: {error}")))
+    std::env::current_exe().map_err(|error| {
+        Error::new(ErrorCode::Internal, format!("the path of this program is not known: {error}"))
+    })
 }
 
 /// The host: named by `DESKHAND_HOST_BIN`, else beside this program, else in `PATH`.
@@ -83,7 +84,8 @@ pub(crate) fn open_log(home: &Home) -> Result<(PathBuf, File), Fail> {
 
 /// Sends the words of a command into a log.
 pub(crate) fn into_log(command: &mut Command, log: &File) -> Result<(), Error> {
-    let copy = |file: &File| file.try_clone().map_err(|error| Error::new(ErrorCode::Internal, error.to_string()));
+    let copy =
+        |file: &File| file.try_clone().map_err(|error| Error::new(ErrorCode::Internal, error.to_string()));
     command.stdin(Stdio::null()).stdout(copy(log)?).stderr(copy(log)?);
     Ok(())
 }
@@ -130,7 +132,9 @@ pub(crate) fn wait_ready(
     let mut pause = Duration::from_millis(2);
     loop {
         match connect::status(home) {
-            Ok(status) if status.pid == child.id() || parent_of(status.pid) == Some(child.id()) => return Ok(status),
+            Ok(status) if status.pid == child.id() || parent_of(status.pid) == Some(child.id()) => {
+                return Ok(status);
+            }
             Ok(status) => return Err(NotReady::Another(Box::new(status))),
             Err(error) if matches!(error.code, ErrorCode::HostNotRunning | ErrorCode::Timeout) => {}
             Err(error) => return Err(NotReady::Refused(error)),
@@ -162,7 +166,10 @@ pub(crate) fn did_not_start(why: &NotReady, log: Option<(&Path, u64)>) -> Error 
         NotReady::Refused(error) => return error.clone(),
         NotReady::Ended(status) => format!("the host ended before it answered ({status}){said}"),
         NotReady::Another(status) => {
-            return Error::new(ErrorCode::HostAlreadyRunning, format!("another host (pid {}) came first", status.pid));
+            return Error::new(
+                ErrorCode::HostAlreadyRunning,
+                format!("another host (pid {}) came first", status.pid),
+            );
         }
         NotReady::TooLong => format!("the host did not answer within {} s{said}", READY.as_secs()),
         NotReady::CalledOff => "the start was called off".to_owned(),
@@ -188,7 +195,8 @@ struct Told {
 
 /// Asks a process to end, waits, and kills it when it does not.
 pub(crate) fn end(child: &mut Child) {
-    let _ = rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM);
+    let _ =
+        rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::TERM);
     let start = Instant::now();
     while start.elapsed() < END {
         if !matches!(child.try_wait(), Ok(None)) {

@@ -16,7 +16,8 @@ mod tests {
     #[test]
     fn a_shell_reads_back_what_was_meant() {
         for word in ["plain", "", "two words", "it's", "{\"x\":1}", "$HOME `id` \\ \n !", "点击"] {
-            let out = std::process::Command::new("sh").arg("-c").arg(format!("printf %s {}", quote(word))).output();
+            let out =
+                std::process::Command::new("sh").arg("-c").arg(format!("printf %s {}", quote(word))).output();
             assert_eq!(String::from_utf8(out.unwrap().stdout).unwrap(), word);
         }
         assert_eq!(quote("plain"), "plain");

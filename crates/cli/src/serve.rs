@@ -36,12 +36,15 @@ impl Serving {
     /// standard error. Both end when this process ends, even if it is killed.
     pub(crate) fn start(home: &Home, desk: Option<&Options>, log: Option<&File>) -> Result<Self, Fail> {
         // Before anything is started, so that no signal and no end of a child is missed.
-        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD])
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("signals cannot be watched: {error}")))?;
+        let signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGCHLD]).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("signals cannot be watched: {error}"))
+        })?;
         // Known before a desk is started in vain.
         launch::host_program()?;
         let desk = match desk {
-            Some(options) => Some(Desk::start(&Options { owner: Owner::ThisProcess, ..options.clone() }, home)?),
+            Some(options) => {
+                Some(Desk::start(&Options { owner: Owner::ThisProcess, ..options.clone() }, home)?)
+            }
             None => None,
         };
         let program = launch::myself()?;
@@ -119,5 +122,8 @@ impl Drop for Serving {
 pub(crate) fn desk_of(home: &Home, status: &HostStatus) -> Option<String> {
     let parent = launch::parent_of(status.pid)?;
     let desks = deskhand_desk::list(home).ok()?;
-    desks.into_iter().find(|desk| desk.owner_pid == Some(parent) && desk.display == status.display).map(|desk| desk.name)
+    desks
+        .into_iter()
+        .find(|desk| desk.owner_pid == Some(parent) && desk.display == status.display)
+        .map(|desk| desk.name)
 }

@@ -3,8 +3,9 @@
 /// Lines up rows; the last column is as wide as it likes. Wide (CJK) characters take two cells.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> =
-        (0..columns).map(|i| rows.iter().filter_map(|row| row.get(i)).map(|cell| width(cell)).max().unwrap_or(0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|i| rows.iter().filter_map(|row| row.get(i)).map(|cell| width(cell)).max().unwrap_or(0))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();
@@ -56,13 +57,20 @@ mod tests {
 
     #[test]
     fn columns_line_up_whatever_is_in_them() {
-        let rows = [["a", "屏幕", "x"], ["\x1b[31mlong\x1b[0m", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
+        let rows =
+            [["a", "屏幕", "x"], ["\x1b[31mlong\x1b[0m", "b", ""]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows), "a     屏幕  x\n\x1b[31mlong\x1b[0m  b\n");
     }
 
     #[test]
     fn durations() {
-        for (ms, text) in [(5, "5 ms"), (59_999, "59 s"), (61_000, "1 min 1 s"), (3_720_000, "1 h 2 min"), (90_000_000, "1 d 1 h")] {
+        for (ms, text) in [
+            (5, "5 ms"),
+            (59_999, "59 s"),
+            (61_000, "1 min 1 s"),
+            (3_720_000, "1 h 2 min"),
+            (90_000_000, "1 d 1 h"),
+        ] {
             assert_eq!(duration(ms), text);
         }
     }

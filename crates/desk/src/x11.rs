@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use x11rb::connection::Connection;
 use x11rb::protocol::randr::{ConnectionExt as _, MonitorInfo};
 use x11rb::protocol::xproto::{
-    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, ImageFormat, ImageOrder, WindowClass,
+    AtomEnum, ChangeWindowAttributesAux, ConnectionExt as _, CreateWindowAux, ImageFormat, ImageOrder,
+    WindowClass,
 };
 use x11rb::reexports::x11rb_protocol::parse_display::ConnectAddress;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -169,7 +170,8 @@ fn manages(x: &Display, deadline: Instant, go_on: &mut impl FnMut() -> Result<()
         let probe = x.generate_id().map_err(said)?;
         let aux = CreateWindowAux::new();
         let class = WindowClass::INPUT_OUTPUT;
-        x.create_window(screen.root_depth, probe, screen.root, 0, 0, 1, 1, 0, class, 0, &aux).map_err(said)?;
+        x.create_window(screen.root_depth, probe, screen.root, 0, 0, 1, 1, 0, class, 0, &aux)
+            .map_err(said)?;
         x.map_window(probe).map_err(said)?;
         let until = Instant::now() + PROBE;
         let mut listed = false;

@@ -42,11 +42,17 @@ impl Confirm {
     pub(crate) fn ask(&self, bound: &Bound<'_>, now_ms: u64) -> Error {
         let expires = now_ms + LIFETIME_MS;
         let phrase = self.phrase(bound, expires, self.count.fetch_add(1, Ordering::Relaxed));
-        Error::new(ErrorCode::ConfirmRequired, format!("{} acts on the desktop and must be confirmed", bound.tool))
-            .hint(format!("send the same call again with confirm set to {phrase:?} within {} s", LIFETIME_MS / 1000))
-            .detail("phrase", phrase)
-            .detail("expiresAt", expires)
-            .detail("tool", bound.tool)
+        Error::new(
+            ErrorCode::ConfirmRequired,
+            format!("{} acts on the desktop and must be confirmed", bound.tool),
+        )
+        .hint(format!(
+            "send the same call again with confirm set to {phrase:?} within {} s",
+            LIFETIME_MS / 1000
+        ))
+        .detail("phrase", phrase)
+        .detail("expiresAt", expires)
+        .detail("tool", bound.tool)
     }
 
     /// Takes a phrase; a wrong, old or used one is answered with a fresh one.
@@ -73,7 +79,10 @@ impl Confirm {
         if used.len() >= MAX_USED {
             used.retain(|_, until| *until > now_ms);
             if used.len() >= MAX_USED {
-                return Err(Error::new(ErrorCode::Busy, format!("{MAX_USED} confirmations are remembered already")));
+                return Err(Error::new(
+                    ErrorCode::Busy,
+                    format!("{MAX_USED} confirmations are remembered already"),
+                ));
             }
         }
         if used.insert(phrase.to_owned(), expires).is_some() {
@@ -153,7 +162,13 @@ mod tests {
         let p = phrase(&c, &bound);
         let late = c.take(&p, &bound, 1000 + LIFETIME_MS).unwrap_err();
         assert!(late.message.contains("expired") && late.details.contains_key("phrase"));
-        for bad in ["", "yes", "confirm t zzz", "confirm t zzzzzzzzzz-0 00", &Confirm::new([8; 32]).phrase(&bound, 9_999_999, 0)] {
+        for bad in [
+            "",
+            "yes",
+            "confirm t zzz",
+            "confirm t zzzzzzzzzz-0 00",
+            &Confirm::new([8; 32]).phrase(&bound, 9_999_999, 0),
+        ] {
             assert_eq!(c.take(bad, &bound, 1000).unwrap_err().code, ErrorCode::ConfirmRequired, "{bad}");
         }
     }

@@ -15,8 +15,16 @@ pub(crate) fn assess(meta: &ToolMeta, seen: Assess) -> Assessment {
 #[must_use]
 pub fn decide(assessment: Assessment) -> DecisionRecord {
     let confirm = !assessment.read_only;
-    let rule = if confirm { "an action with side effects is confirmed by its caller" } else { "a look needs no confirmation" };
-    let reasons = vec![Reason { rule: rule.to_owned(), set_by: "built-in".to_owned(), decision: Decision::AutoApprove }];
+    let rule = if confirm {
+        "an action with side effects is confirmed by its caller"
+    } else {
+        "a look needs no confirmation"
+    };
+    let reasons = vec![Reason {
+        rule: rule.to_owned(),
+        set_by: "built-in".to_owned(),
+        decision: Decision::AutoApprove,
+    }];
     DecisionRecord { decision: Decision::AutoApprove, confirm, assessment, reasons }
 }
 
@@ -37,7 +45,8 @@ mod tests {
     #[test]
     fn arguments_raise_the_risk_and_never_lower_it() {
         let meta = deskhand_tools::find("screenshot").unwrap().meta();
-        for (raise, want) in [(None, Risk::Low), (Some(Risk::High), Risk::High), (Some(Risk::Low), Risk::Low)] {
+        for (raise, want) in [(None, Risk::Low), (Some(Risk::High), Risk::High), (Some(Risk::Low), Risk::Low)]
+        {
             let seen = Assess { raise_to: raise, why: vec![] };
             assert_eq!(assess(meta, seen).risk, want);
         }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use deskhand_audit::{Kind, Record, Typed, redact};
 use deskhand_platform::{CancelToken, Scope};
 use deskhand_protocol::{
-    Call, DecisionRecord, Effect, EffectReport, Error, ErrorCode, Evidence, EvidenceLevel, Lane as LaneKind, Outcome, RequestId, Result, Timings,
-    ToolMeta,
+    Call, DecisionRecord, Effect, EffectReport, Error, ErrorCode, Evidence, EvidenceLevel, Lane as LaneKind,
+    Outcome, RequestId, Result, Timings, ToolMeta,
 };
 use deskhand_tools::{Ctx, Marks, Notebook, Parsed, Watch};
 use serde_json::Value;
@@ -83,11 +83,18 @@ impl Host {
         let parsed = tool.parse(call.args.clone())?;
         let decision = decide(assess(meta, parsed.assess()));
         if !meta.read_only && self.stopped.load(Ordering::SeqCst) {
-            return Err(Error::new(ErrorCode::Stopped, "an emergency stop holds the desktop; no action runs"));
+            return Err(Error::new(
+                ErrorCode::Stopped,
+                "an emergency stop holds the desktop; no action runs",
+            ));
         }
         if decision.confirm {
-            let bound =
-                Bound { tool: &call.tool, args: &call.args, route: call.route.as_ref(), project: call.project.as_deref() };
+            let bound = Bound {
+                tool: &call.tool,
+                args: &call.args,
+                route: call.route.as_ref(),
+                project: call.project.as_deref(),
+            };
             let now = (self.parts.clock)();
             match &call.confirm {
                 None => return Err(self.parts.confirm.ask(&bound, now)),
@@ -97,7 +104,14 @@ impl Host {
         Ok(Admitted { parsed, meta, decision })
     }
 
-    fn carry_out(self: &Arc<Self>, call: &Call, admitted: Admitted, execution: Execution, caller: &Caller<'_>, outcome: &mut Outcome) {
+    fn carry_out(
+        self: &Arc<Self>,
+        call: &Call,
+        admitted: Admitted,
+        execution: Execution,
+        caller: &Caller<'_>,
+        outcome: &mut Outcome,
+    ) {
         let Admitted { parsed, meta, decision } = admitted;
         let asked = call.timeout_ms.map_or(Duration::from_millis(meta.timeout_ms), Duration::from_millis);
         let scope = Scope::new(asked.min(MAX_TIMEOUT), execution.cancel.clone());
@@ -114,7 +128,15 @@ impl Host {
                 return self.record(Kind::CallDone, call, outcome, caller, None, None);
             }
         };
-        let work = Work { host: Arc::clone(self), call: call.clone(), meta, parsed, bundle: bundle.clone(), scope: scope.clone(), verify };
+        let work = Work {
+            host: Arc::clone(self),
+            call: call.clone(),
+            meta,
+            parsed,
+            bundle: bundle.clone(),
+            scope: scope.clone(),
+            verify,
+        };
         let ran = runner::run(&scope, meta.name, move || {
             let ran = work.run(&execution);
             // The execution ends with the thread that can send events, not with the answer.
@@ -143,7 +165,10 @@ impl Host {
         let released = self.parts.desktop.input.release_all().unwrap_or_default();
         if let Some(bundle) = bundle {
             if error.code == ErrorCode::Aborted {
-                bundle.note(&format!("execution {} was aborted; no further input was sent", outcome.execution_id));
+                bundle.note(&format!(
+                    "execution {} was aborted; no further input was sent",
+                    outcome.execution_id
+                ));
             }
             if !released.is_empty() {
                 bundle.note(&format!("released: {}", released.join(", ")));
@@ -169,7 +194,15 @@ impl Host {
         Ok(Some(bundle))
     }
 
-    fn record(&self, kind: Kind, call: &Call, outcome: &Outcome, caller: &Caller<'_>, decision: Option<&DecisionRecord>, error: Option<&Error>) {
+    fn record(
+        &self,
+        kind: Kind,
+        call: &Call,
+        outcome: &Outcome,
+        caller: &Caller<'_>,
+        decision: Option<&DecisionRecord>,
+        error: Option<&Error>,
+    ) {
         // Once the action has run, a log that cannot be written must not hide what happened.
         if let Err(e) = self.try_record(kind, call, outcome, caller, decision, error) {
             eprintln!("deskhand-host: {e}");
@@ -262,7 +295,14 @@ impl Work {
 
 impl Ran {
     fn failed(error: Error, queued: Duration) -> Self {
-        Self { result: Err(error), marks: Marks::default(), effect: None, queued, run: Duration::ZERO, verify: Duration::ZERO }
+        Self {
+            result: Err(error),
+            marks: Marks::default(),
+            effect: None,
+            queued,
+            run: Duration::ZERO,
+            verify: Duration::ZERO,
+        }
     }
 }
 
@@ -274,7 +314,10 @@ fn settle(ran: Ran, meta: &ToolMeta, outcome: &mut Outcome) {
     match ran.result {
         Ok((mut result, _)) => {
             // "success" never outlives the verdict that nothing happened.
-            let failed = ran.effect.as_ref().is_some_and(|e| matches!(e.effect, Effect::SuspectedNoop | Effect::Refused));
+            let failed = ran
+                .effect
+                .as_ref()
+                .is_some_and(|e| matches!(e.effect, Effect::SuspectedNoop | Effect::Refused));
             if let Some(success) = result.get_mut("success").filter(|_| failed) {
                 *success = Value::Bool(false);
             }
@@ -295,7 +338,10 @@ fn settle(ran: Ran, meta: &ToolMeta, outcome: &mut Outcome) {
 fn effect_of(error: &Error, _marked: bool) -> EffectReport {
     let effect = match error.code {
         ErrorCode::Aborted => Effect::Partial,
-        ErrorCode::Timeout | ErrorCode::DisplayUnavailable | ErrorCode::AppUnresponsive | ErrorCode::Internal => Effect::Unverifiable,
+        ErrorCode::Timeout
+        | ErrorCode::DisplayUnavailable
+        | ErrorCode::AppUnresponsive
+        | ErrorCode::Internal => Effect::Unverifiable,
         _ => Effect::Refused,
     };
     EffectReport::new(effect, error.message.clone())
@@ -307,7 +353,8 @@ fn unknown_tool(name: &str) -> Error {
     let near: Vec<&str> =
         deskhand_tools::ALL.iter().map(|t| t.meta().name).filter(|t| near(t, &name)).take(5).collect();
     let error = Error::new(ErrorCode::UnknownTool, format!("there is no tool {name:?}"));
-    let error = if near.is_empty() { error } else { error.hint(format!("did you mean {}?", near.join(" or "))) };
+    let error =
+        if near.is_empty() { error } else { error.hint(format!("did you mean {}?", near.join(" or "))) };
     error.detail("near", near)
 }
 

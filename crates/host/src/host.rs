@@ -93,7 +93,11 @@ impl Host {
     pub fn abort(&self, only: Option<&str>) -> Result<Value> {
         let ids = self.executions.cancel(only);
         let ended = self.executions.wait_gone(&ids, ABORT_WAIT);
-        let released = if ids.is_empty() { Vec::new() } else { self.parts.desktop.input.release_all().unwrap_or_default() };
+        let released = if ids.is_empty() {
+            Vec::new()
+        } else {
+            self.parts.desktop.input.release_all().unwrap_or_default()
+        };
         Ok(json!({"aborted": ids, "ended": ended, "released": released}))
     }
 
@@ -112,7 +116,14 @@ impl Host {
 
     /// Writes that the host serves now.
     pub fn log_start(&self) {
-        self.log_life(Kind::HostStarted, &format!("pid {}, display {}", std::process::id(), self.parts.desktop.capabilities.display_name()));
+        self.log_life(
+            Kind::HostStarted,
+            &format!(
+                "pid {}, display {}",
+                std::process::id(),
+                self.parts.desktop.capabilities.display_name()
+            ),
+        );
     }
 
     /// Writes that the host ends, and makes sure that everything written is on disk.

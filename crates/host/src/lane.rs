@@ -34,7 +34,10 @@ impl Lane {
     pub(crate) fn enter(self: &Arc<Self>, scope: &Scope) -> Result<Turn> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.waiting.len() >= MAX_WAITING {
-            return Err(Error::new(ErrorCode::Busy, format!("{MAX_WAITING} actions wait for the desktop already")));
+            return Err(Error::new(
+                ErrorCode::Busy,
+                format!("{MAX_WAITING} actions wait for the desktop already"),
+            ));
         }
         let ticket = state.next;
         state.next += 1;
@@ -100,10 +103,16 @@ mod tests {
     fn a_waiter_that_is_aborted_or_late_leaves_the_queue() {
         let lane = Arc::new(Lane::default());
         let _held = lane.enter(&Scope::timeout(Duration::from_secs(5))).unwrap();
-        assert_eq!(lane.enter(&Scope::timeout(Duration::from_millis(20))).err().unwrap().code, ErrorCode::Timeout);
+        assert_eq!(
+            lane.enter(&Scope::timeout(Duration::from_millis(20))).err().unwrap().code,
+            ErrorCode::Timeout
+        );
         let cancel = CancelToken::new();
         cancel.cancel();
-        assert_eq!(lane.enter(&Scope::new(Duration::from_secs(5), cancel)).err().unwrap().code, ErrorCode::Aborted);
+        assert_eq!(
+            lane.enter(&Scope::new(Duration::from_secs(5), cancel)).err().unwrap().code,
+            ErrorCode::Aborted
+        );
         assert!(lane.state.lock().unwrap().waiting.is_empty());
     }
 

@@ -62,12 +62,20 @@ fn run(check: bool) -> Result<(), Error> {
     let endpoint = Endpoint::bind(&home.socket(), &home.host_lock())?;
     let audit = Log::open(&home.audit_file())
         .map_err(|e| Error::new(ErrorCode::EvidenceFailed, format!("the audit log cannot be opened: {e}")))?;
-    let evidence = EvidenceStore::new(home.evidence_dir())
-        .map_err(|e| Error::new(ErrorCode::EvidenceFailed, format!("the evidence writer cannot start: {e}")))?;
+    let evidence = EvidenceStore::new(home.evidence_dir()).map_err(|e| {
+        Error::new(ErrorCode::EvidenceFailed, format!("the evidence writer cannot start: {e}"))
+    })?;
     let mut key = [0; 32];
     rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())
         .map_err(|e| Error::new(ErrorCode::Internal, format!("no random bytes: {e}")))?;
-    let host = Host::new(Parts { desktop, home: home.clone(), evidence, audit, confirm: Confirm::new(key), clock: now_ms });
+    let host = Host::new(Parts {
+        desktop,
+        home: home.clone(),
+        evidence,
+        audit,
+        confirm: Confirm::new(key),
+        clock: now_ms,
+    });
 
     let (stop, stopped) = sync_channel::<&'static str>(4);
     let asked = stop.clone();

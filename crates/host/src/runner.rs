@@ -15,7 +15,11 @@ use deskhand_protocol::{Error, ErrorCode, Result};
 const GRACE: Duration = Duration::from_millis(400);
 
 /// Runs `work`; its result, or a time-out when it does not come back.
-pub(crate) fn run<T: Send + 'static>(scope: &Scope, what: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+pub(crate) fn run<T: Send + 'static>(
+    scope: &Scope,
+    what: &str,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
     let (send, receive) = mpsc::sync_channel(1);
     std::thread::Builder::new()
         .name(format!("run {what}"))
@@ -28,8 +32,11 @@ pub(crate) fn run<T: Send + 'static>(scope: &Scope, what: &str, work: impl FnOnc
         Ok(done) => Ok(done),
         Err(mpsc::RecvTimeoutError::Timeout) => {
             scope.cancel_token().cancel();
-            Err(Error::new(ErrorCode::Timeout, format!("{what} did not end within its time and was given up"))
-                .detail("givenUp", true))
+            Err(Error::new(
+                ErrorCode::Timeout,
+                format!("{what} did not end within its time and was given up"),
+            )
+            .detail("givenUp", true))
         }
         Err(mpsc::RecvTimeoutError::Disconnected) => {
             Err(Error::new(ErrorCode::Internal, format!("{what} ended without an answer (it panicked)")))

@@ -30,7 +30,11 @@ impl HostService {
     }
 
     fn log(&self, kind: Kind, caller: String, note: String) {
-        self.append(&Record { caller: Some(caller), note: Some(note), ..Record::new((self.host.parts.clock)(), kind) });
+        self.append(&Record {
+            caller: Some(caller),
+            note: Some(note),
+            ..Record::new((self.host.parts.clock)(), kind)
+        });
     }
 
     fn append(&self, record: &Record) {
@@ -70,13 +74,17 @@ impl Service for HostService {
             }
             method::ABORT => {
                 let id = params.get("id").and_then(Value::as_str).ok_or_else(|| {
-                    Error::new(ErrorCode::InvalidInput, "abort needs `id`: an executionId or a requestId").detail("field", "id")
+                    Error::new(ErrorCode::InvalidInput, "abort needs `id`: an executionId or a requestId")
+                        .detail("field", "id")
                 })?;
                 let done = self.host.abort(Some(id))?;
                 self.log(Kind::Abort, caller, format!("abort {id}: {done}"));
                 if done["aborted"].as_array().is_some_and(Vec::is_empty) {
-                    return Err(Error::new(ErrorCode::NotFound, format!("nothing that runs or waits is called {id:?}"))
-                        .hint("`deskhand status` lists what runs"));
+                    return Err(Error::new(
+                        ErrorCode::NotFound,
+                        format!("nothing that runs or waits is called {id:?}"),
+                    )
+                    .hint("`deskhand status` lists what runs"));
                 }
                 Reply::of(&done)
             }

@@ -16,7 +16,14 @@ const GATHER: Duration = Duration::from_millis(30);
 const MAX_RECTS: usize = 8;
 
 /// Judges an action.
-pub(crate) fn judge(watch: Watch, marks: Marks, verify: bool, since: Instant, desktop: &Desktop, scope: &Scope) -> Option<EffectReport> {
+pub(crate) fn judge(
+    watch: Watch,
+    marks: Marks,
+    verify: bool,
+    since: Instant,
+    desktop: &Desktop,
+    scope: &Scope,
+) -> Option<EffectReport> {
     let (mut report, pid, within) = match watch {
         Watch::None => return None,
         Watch::Own(report) => return Some(report),

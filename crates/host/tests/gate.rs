@@ -82,12 +82,21 @@ fn a_reference_to_something_that_changed_is_never_acted_on() {
     assert!(stage.call("click", json!({"target": {"elementRef": target}})).error.is_none());
     stage.fake.run("hide #dead");
     stage.fake.clear_log();
-    assert_eq!(code(&stage.call("click", json!({"target": {"elementRef": target}}))), ErrorCode::StaleSnapshot);
+    assert_eq!(
+        code(&stage.call("click", json!({"target": {"elementRef": target}}))),
+        ErrorCode::StaleSnapshot
+    );
     let mut forged = find(&stage, "OK");
     forged["fingerprint"] = json!("00000000.00000000");
-    assert_eq!(code(&stage.call("click", json!({"target": {"elementRef": forged}}))), ErrorCode::StaleSnapshot);
+    assert_eq!(
+        code(&stage.call("click", json!({"target": {"elementRef": forged}}))),
+        ErrorCode::StaleSnapshot
+    );
     forged["snapshotId"] = json!("snap-unknown");
-    assert_eq!(code(&stage.call("click", json!({"target": {"elementRef": forged}}))), ErrorCode::StaleSnapshot);
+    assert_eq!(
+        code(&stage.call("click", json!({"target": {"elementRef": forged}}))),
+        ErrorCode::StaleSnapshot
+    );
     assert!(stage.fake.log().is_empty(), "{}", stage.fake.log_text());
 }
 
@@ -118,7 +127,8 @@ fn wrong_focus_is_an_error_and_never_a_click_elsewhere() {
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     let outcome = stage.routed("left_click", json!({"x": 10, "y": 10}), route);
     assert!(outcome.error.is_some(), "a point outside the routed window must not be clicked");
-    let outcome = stage.routed("left_click", json!({"x": 630, "y": 150}), json!({"window": {"titlePattern": "Gone"}}));
+    let outcome =
+        stage.routed("left_click", json!({"x": 630, "y": 150}), json!({"window": {"titlePattern": "Gone"}}));
     assert_eq!(code(&outcome), ErrorCode::WindowNotFound);
     let outcome = stage.routed("left_click", json!({"x": 630, "y": 150}), json!({"app": {"pid": 99}}));
     assert_eq!(code(&outcome), ErrorCode::AppNotFound);
@@ -145,7 +155,9 @@ fn abort_in_the_midst_of_typing_stops_it_and_leaves_no_key_down() {
         std::thread::sleep(Duration::from_millis(100));
         let late = stage.fake.log().iter().filter(|e| e.at > acknowledged).count();
         assert_eq!(late, 0, "events after the abort was acknowledged");
-        let summary = std::fs::read_to_string(std::path::Path::new(&outcome.evidence.unwrap().path).join("summary.md")).unwrap();
+        let summary =
+            std::fs::read_to_string(std::path::Path::new(&outcome.evidence.unwrap().path).join("summary.md"))
+                .unwrap();
         assert!(summary.contains("DESKTOP_ABORTED") && summary.contains("aborted"), "{summary}");
     });
     assert!(stage.fake.desktop().input.held().is_empty());
@@ -199,7 +211,14 @@ fn the_evidence_of_a_click_is_whole_when_the_answer_comes() {
     let evidence = outcome.evidence.unwrap();
     assert_eq!(evidence.incomplete, None);
     let dir = std::path::Path::new(&evidence.path);
-    for file in ["env.json", "request.json", "response.json", "summary.md", "screenshots/001_before.png", "screenshots/002_after.png"] {
+    for file in [
+        "env.json",
+        "request.json",
+        "response.json",
+        "summary.md",
+        "screenshots/001_before.png",
+        "screenshots/002_after.png",
+    ] {
         assert!(dir.join(file).metadata().is_ok_and(|m| m.len() > 0), "{file}");
     }
     let before = std::fs::read(dir.join("screenshots/001_before.png")).unwrap();
@@ -211,7 +230,8 @@ fn the_evidence_of_a_click_is_whole_when_the_answer_comes() {
 fn candidates_and_trees_are_kept() {
     let stage = Stage::new(SCENE);
     let full = CallOptions { verify: None, evidence: Some(EvidenceLevel::Full) };
-    let outcome = stage.confirmed(Call { options: full, ..call("find", json!({"selector": {"byRole": "AXButton"}})) });
+    let outcome =
+        stage.confirmed(Call { options: full, ..call("find", json!({"selector": {"byRole": "AXButton"}})) });
     let dir = std::path::PathBuf::from(outcome.evidence.unwrap().path);
     assert!(dir.join("selectors/001_candidates.json").exists());
     let outcome = stage.call("dump_ax_tree", json!({}));
@@ -237,7 +257,11 @@ fn what_is_typed_into_a_password_field_is_found_nowhere() {
         } else {
             let bytes = std::fs::read(&path).unwrap();
             for word in [secret, "hunter2"] {
-                assert!(!bytes.windows(word.len()).any(|w| w == word.as_bytes()), "{} holds it", path.display());
+                assert!(
+                    !bytes.windows(word.len()).any(|w| w == word.as_bytes()),
+                    "{} holds it",
+                    path.display()
+                );
             }
             seen += 1;
         }
@@ -247,14 +271,17 @@ fn what_is_typed_into_a_password_field_is_found_nowhere() {
 
 #[test]
 fn two_displays_need_a_name_for_coordinates() {
-    let scene = SCENE.replace("display 0 1000x800 primary", "display 0 1000x800 primary\ndisplay 1 800x600 at=1000,0");
+    let scene = SCENE
+        .replace("display 0 1000x800 primary", "display 0 1000x800 primary\ndisplay 1 800x600 at=1000,0");
     let stage = Stage::new(&scene);
     let outcome = stage.call("left_click", json!({"x": 160, "y": 212}));
     assert_eq!(code(&outcome), ErrorCode::DisplayRequired);
     assert!(stage.fake.log().is_empty());
-    let outcome = stage.routed("left_click", json!({"x": 160, "y": 212}), json!({"display": {"displayId": 1}}));
+    let outcome =
+        stage.routed("left_click", json!({"x": 160, "y": 212}), json!({"display": {"displayId": 1}}));
     assert_eq!(code(&outcome), ErrorCode::OutOfRange);
-    let outcome = stage.routed("left_click", json!({"x": 160, "y": 212}), json!({"display": {"displayId": 0}}));
+    let outcome =
+        stage.routed("left_click", json!({"x": 160, "y": 212}), json!({"display": {"displayId": 0}}));
     assert!(outcome.error.is_none(), "{:?}", outcome.error);
     assert_eq!(stage.fake.value("user").as_deref(), Some("done"));
 }
@@ -263,7 +290,8 @@ fn two_displays_need_a_name_for_coordinates() {
 fn a_request_id_cannot_leave_the_evidence_folder() {
     let stage = Stage::new(SCENE);
     for id in ["../../x", "a/b", ".hidden", "", "x y", &"a".repeat(200)] {
-        let outcome = stage.raw(Call { request_id: id.into(), ..call("find", json!({"selector": {"byRole": "button"}})) });
+        let outcome = stage
+            .raw(Call { request_id: id.into(), ..call("find", json!({"selector": {"byRole": "button"}})) });
         assert_eq!(code(&outcome), ErrorCode::InvalidInput, "{id:?}");
     }
 }

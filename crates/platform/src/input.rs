@@ -103,7 +103,13 @@ pub trait Input: Send + Sync {
     /// Types text as key events, right under any layout, for any character; `\n` is Enter and `\t`
     /// is Tab. `delay` lies between characters. Checks the scope before each character and returns
     /// how many characters were sent; on an error nothing stays down and the keymap is as before.
-    fn type_keys(&self, text: &str, delay: Duration, progress: &mut dyn FnMut(usize), scope: &Scope) -> Result<usize>;
+    fn type_keys(
+        &self,
+        text: &str,
+        delay: Duration,
+        progress: &mut dyn FnMut(usize),
+        scope: &Scope,
+    ) -> Result<usize>;
 
     /// Releases everything this process holds down; names it.
     fn release_all(&self) -> Result<Vec<String>>;

@@ -22,8 +22,8 @@ pub use apps::{App, Apps, InstalledApp, Launched};
 pub use capabilities::Capabilities;
 pub use clipboard::{Clipboard, SavedClipboard};
 pub use elements::{
-    ActReport, Element, ElementAction, ElementEvent, ElementEventKind, Elements, Handle, Limit, Node, Root, States, TextRead, Tree,
-    TreeQuery,
+    ActReport, Element, ElementAction, ElementEvent, ElementEventKind, Elements, Handle, Limit, Node, Root,
+    States, TextRead, Tree, TreeQuery,
 };
 pub use error::{PlatformError, Result};
 pub use input::{Button, Input, Key, Modifier, NamedKey};

@@ -64,6 +64,15 @@ pub struct EffectReport {
 impl EffectReport {
     /// A bare verdict with its reason.
     pub fn new(effect: Effect, why: impl Into<String>) -> Self {
-        Self { effect, why: why.into(), layer: None, fallback: false, at: None, hit: None, changed: Vec::new(), after_ms: None }
+        Self {
+            effect,
+            why: why.into(),
+            layer: None,
+            fallback: false,
+            at: None,
+            hit: None,
+            changed: Vec::new(),
+            after_ms: None,
+        }
     }
 }

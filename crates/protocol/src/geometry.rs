@@ -82,7 +82,10 @@ impl Rect {
     /// Whether `other` is wholly inside.
     #[must_use]
     pub const fn contains_rect(&self, other: &Rect) -> bool {
-        other.x >= self.x && other.y >= self.y && other.right() <= self.right() && other.bottom() <= self.bottom()
+        other.x >= self.x
+            && other.y >= self.y
+            && other.right() <= self.right()
+            && other.bottom() <= self.bottom()
     }
 
     /// The shared part, if there is one.

@@ -29,6 +29,6 @@ pub use role::Role;
 pub use route::{AppRoute, DisplayRoute, FocusPolicy, Route, WindowRoute};
 pub use selector::{Candidate, Near, RectMatch, Selector, TextMatch};
 pub use wire::{
-    BRIDGE_VERSION, CallParams, ExecutionInfo, ExecutionState, Hello, HelloReply, HostStatus, Light, Check,
-    CheckStatus, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, RpcError, RpcRequest, RpcResponse, method,
+    BRIDGE_VERSION, CallParams, Check, CheckStatus, ExecutionInfo, ExecutionState, Hello, HelloReply,
+    HostStatus, Light, MAX_REPLY_BYTES, MAX_REQUEST_BYTES, RpcError, RpcRequest, RpcResponse, method,
 };

@@ -65,7 +65,11 @@ impl Aim {
         };
         if hidden {
             // Scrolled out of sight: ask the application to bring it in, once.
-            let _ = ctx.desktop.elements.act(self.handle(), &ElementAction::ScrollTo, &ctx.scope.within(Duration::from_secs(1)));
+            let _ = ctx.desktop.elements.act(
+                self.handle(),
+                &ElementAction::ScrollTo,
+                &ctx.scope.within(Duration::from_secs(1)),
+            );
             let now = ctx.desktop.elements.read(self.handle(), ctx.scope)?;
             if !now.states.showing {
                 return Err(not_actionable(&words, "it does not show"));
@@ -78,7 +82,9 @@ impl Aim {
             return Err(not_actionable(&words, "it lies outside the screen"));
         }
         if let Some(top) = ctx.desktop.windows.at(point)? {
-            let ours = top.pid == Some(self.element.pid) || self.window.as_ref().is_some_and(|w| w.id == top.id) || top.pid.is_none();
+            let ours = top.pid == Some(self.element.pid)
+                || self.window.as_ref().is_some_and(|w| w.id == top.id)
+                || top.pid.is_none();
             if !ours {
                 return Err(not_actionable(&words, &format!("covered by {:?} ({})", top.title, top.app)));
             }
@@ -107,7 +113,8 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 }
 
 pub(crate) fn not_actionable(what: &str, reason: &str) -> Error {
-    Error::new(ErrorCode::NotActionable, format!("{what} cannot be acted on: {reason}")).detail("reason", reason)
+    Error::new(ErrorCode::NotActionable, format!("{what} cannot be acted on: {reason}"))
+        .detail("reason", reason)
 }
 
 /// Finds the element a target names, fresh and checked.
@@ -133,11 +140,17 @@ pub(crate) fn aim(ctx: &Ctx<'_>, target: &Target) -> Result<Aim> {
     let window = window_of(ctx, &element, top.as_ref());
     if let Some(wanted) = &ctx.route.window {
         let other_app = wanted.pid.is_some_and(|pid| pid != element.pid);
-        let other_window = window.as_ref().is_some_and(|w| w.id != wanted.id && w.transient_for != Some(wanted.id));
+        let other_window =
+            window.as_ref().is_some_and(|w| w.id != wanted.id && w.transient_for != Some(wanted.id));
         if other_app || other_window {
-            let place = window.as_ref().map_or_else(|| format!("process {}", element.pid), |w| format!("{:?}", w.title));
-            return Err(not_actionable(&words(&element), &format!("it lies in {place}, the call is routed to {:?}", wanted.title))
-                .hint("route the call to the window the element lies in"));
+            let place = window
+                .as_ref()
+                .map_or_else(|| format!("process {}", element.pid), |w| format!("{:?}", w.title));
+            return Err(not_actionable(
+                &words(&element),
+                &format!("it lies in {place}, the call is routed to {:?}", wanted.title),
+            )
+            .hint("route the call to the window the element lies in"));
         }
     }
     Ok(Aim { element, reference, window })
@@ -181,17 +194,27 @@ pub(crate) fn search(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool) -> 
 
 /// Context menus and drop-downs of some toolkits are top-level parts of the application, not of the
 /// window they belong to: what lies in no managed window, or in a dialog of the routed one, counts too.
-fn search_popups(ctx: &Ctx<'_>, selector: &Selector, visible_only: bool, routed: &Window) -> Result<Option<Search>> {
+fn search_popups(
+    ctx: &Ctx<'_>,
+    selector: &Selector,
+    visible_only: bool,
+    routed: &Window,
+) -> Result<Option<Search>> {
     let Some(pid) = routed.pid else { return Ok(None) };
     let tree = match ctx.desktop.elements.tree(&query(Root::App(pid), visible_only), ctx.scope) {
         Ok(tree) => tree,
-        Err(deskhand_platform::PlatformError::Cancelled) => return Err(deskhand_platform::PlatformError::Cancelled.into()),
+        Err(deskhand_platform::PlatformError::Cancelled) => {
+            return Err(deskhand_platform::PlatformError::Cancelled.into());
+        }
         Err(_) => return Ok(None),
     };
     let windows = ctx.desktop.windows.list()?;
     let ours = |index: usize| {
         let Some(top) = top_of(&tree, index) else { return true };
-        let mut titled = windows.iter().filter(|w| w.pid == Some(pid) && w.title.trim_end() == top.name.trim_end()).peekable();
+        let mut titled = windows
+            .iter()
+            .filter(|w| w.pid == Some(pid) && w.title.trim_end() == top.name.trim_end())
+            .peekable();
         titled.peek().is_none() || titled.any(|w| w.id == routed.id || w.transient_for == Some(routed.id))
     };
     let (mut hits, misses) = select::select(&tree, selector)?;
@@ -255,7 +278,14 @@ pub(crate) fn read(ctx: &Ctx<'_>, root: Root, visible_only: bool) -> Result<Tree
 }
 
 fn query(root: Root, visible_only: bool) -> TreeQuery {
-    TreeQuery { root, max_depth: MAX_DEPTH, max_nodes: MAX_NODES, max_wall: MAX_WALL, include_text: true, visible_only }
+    TreeQuery {
+        root,
+        max_depth: MAX_DEPTH,
+        max_nodes: MAX_NODES,
+        max_wall: MAX_WALL,
+        include_text: true,
+        visible_only,
+    }
 }
 
 /// The error for a selector nothing fits.
@@ -265,11 +295,17 @@ pub(crate) fn not_found(ctx: &Ctx<'_>, selector: &Selector, found: &Found) -> Er
     let base = if let Some(limit) = tree.limit {
         Error::new(
             ErrorCode::AxTraversalLimit,
-            format!("nothing fits {wanted} in the first {} elements; the reading stopped at its {limit:?} bound", tree.nodes.len()),
+            format!(
+                "nothing fits {wanted} in the first {} elements; the reading stopped at its {limit:?} bound",
+                tree.nodes.len()
+            ),
         )
         .hint("route the call to one window, or use a smaller application view")
     } else {
-        Error::new(ErrorCode::ElementNotFound, format!("nothing fits {wanted} among {} elements", tree.nodes.len()))
+        Error::new(
+            ErrorCode::ElementNotFound,
+            format!("nothing fits {wanted} among {} elements", tree.nodes.len()),
+        )
     };
     base.detail("candidates", json!(found.near_misses)).detail("frontmost", frontmost(ctx.desktop))
 }
@@ -301,7 +337,10 @@ pub(crate) fn check_fresh(ctx: &Ctx<'_>, reference: &ElementRef) -> Result<(Elem
     let now = match ctx.desktop.elements.tree(&query, ctx.scope) {
         Ok(tree) if tree.nodes.is_empty() => return Err(stale("is gone")),
         Ok(tree) => tree,
-        Err(deskhand_platform::PlatformError::ElementGone { .. } | deskhand_platform::PlatformError::AppNotFound { .. }) => {
+        Err(
+            deskhand_platform::PlatformError::ElementGone { .. }
+            | deskhand_platform::PlatformError::AppNotFound { .. },
+        ) => {
             return Err(stale("is gone"));
         }
         Err(e) => return Err(e.into()),

@@ -70,7 +70,10 @@ impl<'a> Ctx<'a> {
     /// moved (hovering changes pixels too) and before the button goes down.
     pub fn mark_now(&self) {
         if self.verify {
-            self.marks.set(Marks { screen: self.desktop.screen.mark().ok(), elements: self.desktop.elements.mark().ok() });
+            self.marks.set(Marks {
+                screen: self.desktop.screen.mark().ok(),
+                elements: self.desktop.elements.mark().ok(),
+            });
         }
     }
 

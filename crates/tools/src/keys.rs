@@ -36,7 +36,9 @@ pub(crate) fn key(name: &str) -> Option<Key> {
             '\n' | '\r' => Some(Key::Named(NamedKey::Enter)),
             '\t' => Some(Key::Named(NamedKey::Tab)),
             c if c.is_control() => None,
-            c => Some(Key::Char(c.to_lowercase().next().filter(|_| c.to_lowercase().count() == 1).unwrap_or(c))),
+            c => Some(Key::Char(
+                c.to_lowercase().next().filter(|_| c.to_lowercase().count() == 1).unwrap_or(c),
+            )),
         };
     }
     let word: String = name.trim().to_lowercase().chars().filter(|c| !matches!(c, '_' | '-' | ' ')).collect();
@@ -81,7 +83,12 @@ pub(crate) fn key(name: &str) -> Option<Key> {
         "comma" => Some(Key::Char(',')),
         "period" | "dot" => Some(Key::Char('.')),
         "slash" => Some(Key::Char('/')),
-        f => f.strip_prefix('f')?.parse::<u8>().ok().filter(|n| (1..=24).contains(n)).and_then(|n| named(NamedKey::F(n))),
+        f => f
+            .strip_prefix('f')?
+            .parse::<u8>()
+            .ok()
+            .filter(|n| (1..=24).contains(n))
+            .and_then(|n| named(NamedKey::F(n))),
     }
 }
 

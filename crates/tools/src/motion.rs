@@ -46,7 +46,14 @@ pub(crate) fn glide(ctx: &Ctx<'_>, to: Point, smooth: bool, time: Duration) -> R
     }
     let points = path(from, to, time, fastrand::f64() * 2.0 - 1.0);
     let pause = time / u32::try_from(points.len()).unwrap_or(1);
-    let screen = ctx.desktop.screen.displays()?.iter().map(|d| d.bounds).reduce(|a, b| a.union(&b)).unwrap_or_default();
+    let screen = ctx
+        .desktop
+        .screen
+        .displays()?
+        .iter()
+        .map(|d| d.bounds)
+        .reduce(|a, b| a.union(&b))
+        .unwrap_or_default();
     for (i, p) in points.iter().enumerate() {
         if i > 0 {
             let jitter = pause.mul_f64(0.8 + fastrand::f64() * 0.4);

@@ -10,12 +10,19 @@ use crate::Ctx;
 ///
 /// Without a screenshot they are logical pixels of the whole desktop; with one they are pixels of
 /// that picture. With several displays either the route or the screenshot must name the display.
-pub(crate) fn point(ctx: &Ctx<'_>, names: (&str, &str), x: f64, y: f64, shot: Option<&ScreenshotId>) -> Result<Point> {
+pub(crate) fn point(
+    ctx: &Ctx<'_>,
+    names: (&str, &str),
+    x: f64,
+    y: f64,
+    shot: Option<&ScreenshotId>,
+) -> Result<Point> {
     if let Some(id) = shot {
         let shot = ctx.books.shot(id)?;
         let (w, h) = (shot.mapping.image.width, shot.mapping.image.height);
         let point = shot.mapping.to_desktop(x, y).ok_or_else(|| {
-            let valid = Rect::new(0, 0, i32::try_from(w).unwrap_or(i32::MAX), i32::try_from(h).unwrap_or(i32::MAX));
+            let valid =
+                Rect::new(0, 0, i32::try_from(w).unwrap_or(i32::MAX), i32::try_from(h).unwrap_or(i32::MAX));
             out_of_range(names, x, y, "the screenshot", valid)
         })?;
         let displays = ctx.desktop.screen.displays()?;
@@ -36,7 +43,11 @@ pub(crate) fn point(ctx: &Ctx<'_>, names: (&str, &str), x: f64, y: f64, shot: Op
         && x < f64::from(valid.right())
         && y < f64::from(valid.bottom());
     if !inside {
-        let what = ctx.route.display.as_ref().map_or_else(|| "the desktop".to_owned(), |d| format!("display {}", d.id));
+        let what = ctx
+            .route
+            .display
+            .as_ref()
+            .map_or_else(|| "the desktop".to_owned(), |d| format!("display {}", d.id));
         return Err(out_of_range(names, x, y, &what, valid));
     }
     if displays.len() > 1 && ctx.route.display.is_none() {
@@ -78,10 +89,16 @@ fn out_of_range(names: (&str, &str), x: f64, y: f64, what: &str, valid: Rect) ->
 }
 
 fn display_required(names: (&str, &str), displays: &[Display]) -> Error {
-    let list: Vec<_> = displays.iter().map(|d| json!({"displayId": d.id, "name": d.name, "bounds": d.bounds})).collect();
+    let list: Vec<_> =
+        displays.iter().map(|d| json!({"displayId": d.id, "name": d.name, "bounds": d.bounds})).collect();
     Error::new(
         ErrorCode::DisplayRequired,
-        format!("there are {} displays and {}, {} do not say which one is meant", displays.len(), names.0, names.1),
+        format!(
+            "there are {} displays and {}, {} do not say which one is meant",
+            displays.len(),
+            names.0,
+            names.1
+        ),
     )
     .detail("displays", list)
 }

@@ -126,7 +126,9 @@ mod tests {
 
     #[test]
     fn what_acts_by_coordinates_keeps_pictures() {
-        for name in ["mouse_move", "left_click", "right_click", "double_click", "mouse_drag", "scroll", "click"] {
+        for name in
+            ["mouse_move", "left_click", "right_click", "double_click", "mouse_drag", "scroll", "click"]
+        {
             assert_eq!(find(name).map(|t| t.meta().evidence), Some(Evidence::BeforeAfter), "{name}");
         }
     }

@@ -71,7 +71,10 @@ impl Routed {
 
     /// Whether `active` is a window that belongs to the routed one.
     fn owns(&self, active: &Window) -> bool {
-        self.window.is_some() && active.pid.is_some() && active.pid == self.pid && active.transient_for == self.window.as_ref().map(|w| w.id)
+        self.window.is_some()
+            && active.pid.is_some()
+            && active.pid == self.pid
+            && active.transient_for == self.window.as_ref().map(|w| w.id)
     }
 }
 
@@ -120,7 +123,8 @@ pub(crate) fn blocking_modal<'a>(window: &Window, all: &'a [Window]) -> Option<&
         w.modal
             && !w.minimized
             && w.id != window.id
-            && (w.transient_for == Some(window.id) || (w.transient_for.is_none() && w.pid.is_some() && w.pid == window.pid))
+            && (w.transient_for == Some(window.id)
+                || (w.transient_for.is_none() && w.pid.is_some() && w.pid == window.pid))
     })
 }
 
@@ -138,10 +142,14 @@ pub(crate) fn modal_blocking(window: &Window, modal: &Window) -> Error {
 /// The error for a focus that is elsewhere.
 #[must_use]
 pub(crate) fn focus_lost(wanted: &Window, active: Option<&Window>) -> Error {
-    let has = active.map_or_else(|| "no window has it".to_owned(), |a| format!("{:?} ({}) has it", a.title, a.app));
-    Error::new(ErrorCode::FocusLost, format!("{:?} ({}) does not have the focus: {has}", wanted.title, wanted.app))
-        .detail("wanted", window_json(wanted))
-        .detail("frontmost", active.map_or(Value::Null, window_json))
+    let has =
+        active.map_or_else(|| "no window has it".to_owned(), |a| format!("{:?} ({}) has it", a.title, a.app));
+    Error::new(
+        ErrorCode::FocusLost,
+        format!("{:?} ({}) does not have the focus: {has}", wanted.title, wanted.app),
+    )
+    .detail("wanted", window_json(wanted))
+    .detail("frontmost", active.map_or(Value::Null, window_json))
 }
 
 /// The frontmost window for error details; null when nobody knows.
@@ -167,10 +175,13 @@ fn named_display(desktop: &Desktop, wanted: u32) -> Result<Display> {
     let all = desktop.screen.displays()?;
     let ids: Vec<u32> = all.iter().map(|d| d.id).collect();
     all.into_iter().find(|d| d.id == wanted).ok_or_else(|| {
-        Error::new(ErrorCode::InvalidInput, format!("route.display.displayId is {wanted}; there is no such display"))
-            .hint(format!("use one of {ids:?}"))
-            .detail("field", "route.display.displayId")
-            .detail("displays", ids)
+        Error::new(
+            ErrorCode::InvalidInput,
+            format!("route.display.displayId is {wanted}; there is no such display"),
+        )
+        .hint(format!("use one of {ids:?}"))
+        .detail("field", "route.display.displayId")
+        .detail("displays", ids)
     })
 }
 
@@ -185,7 +196,11 @@ fn matching<'a>(route: &Route, all: &'a [Window], desktop: &Desktop) -> Result<V
                 .apps
                 .running()?
                 .into_iter()
-                .filter(|a| same_app(id, &a.name) || same_app(id, &a.program) || a.desktop_id.as_deref().is_some_and(|d| same_app(id, d)))
+                .filter(|a| {
+                    same_app(id, &a.name)
+                        || same_app(id, &a.program)
+                        || a.desktop_id.as_deref().is_some_and(|d| same_app(id, d))
+                })
                 .map(|a| a.pid)
                 .collect();
             fits.retain(|w| same_app(id, &w.app) || w.pid.is_some_and(|p| pids.contains(&p)));
@@ -216,10 +231,14 @@ fn no_window(route: &Route, all: &[Window], desktop: &Desktop) -> Error {
     if let Some(pid) = route.app.as_ref().and_then(|a| a.pid)
         && !desktop.apps.running().is_ok_and(|apps| apps.iter().any(|a| a.pid == pid))
     {
-        return Error::new(ErrorCode::AppNotFound, format!("route.app.pid is {pid}; no such application runs"))
-            .detail("field", "route.app.pid")
-            .detail("windows", windows_json(all));
+        return Error::new(
+            ErrorCode::AppNotFound,
+            format!("route.app.pid is {pid}; no such application runs"),
+        )
+        .detail("field", "route.app.pid")
+        .detail("windows", windows_json(all));
     }
     let what = serde_json::to_string(route).unwrap_or_default();
-    Error::new(ErrorCode::WindowNotFound, format!("no window fits the route {what}")).detail("windows", windows_json(all))
+    Error::new(ErrorCode::WindowNotFound, format!("no window fits the route {what}"))
+        .detail("windows", windows_json(all))
 }

@@ -96,9 +96,11 @@ impl Books {
     pub fn snapshot(&self, id: &SnapshotId) -> Result<Arc<Snapshot>> {
         let all = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
         let stale = |why: String| {
-            Error::new(ErrorCode::StaleSnapshot, format!("snapshot {id} {why}")).detail("snapshotId", id.0.clone())
+            Error::new(ErrorCode::StaleSnapshot, format!("snapshot {id} {why}"))
+                .detail("snapshotId", id.0.clone())
         };
-        let found = all.iter().find(|s| s.id == *id).ok_or_else(|| stale("is not known (any more)".into()))?;
+        let found =
+            all.iter().find(|s| s.id == *id).ok_or_else(|| stale("is not known (any more)".into()))?;
         if found.taken.elapsed() >= SNAPSHOT_TTL {
             return Err(stale(format!("is older than {} s", SNAPSHOT_TTL.as_secs())));
         }
@@ -131,6 +133,9 @@ impl Books {
 
     /// Frees what has expired; called when the host is idle.
     pub fn forget_expired(&self) {
-        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
+        self.snapshots
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
     }
 }

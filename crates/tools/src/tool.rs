@@ -92,7 +92,8 @@ impl<T: Tool> AnyTool for Erased<T> {
             }
             value
         };
-        let generator = || SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
+        let generator =
+            || SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true).into_generator();
         let mut input_schema = schema(looped(generator()), |g| g.into_root_schema_for::<T::Input>());
         let output_schema = schema(looped(generator()), |g| g.into_root_schema_for::<T::Output>());
         let description = input_schema

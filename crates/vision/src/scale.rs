@@ -30,7 +30,8 @@ pub fn scale(from: Pixels<'_>, to: Size) -> Result<Vec<u8>, VisionError> {
         .map_err(|e| VisionError::Scale(e.to_string()))?;
     let mut target = Image::new(to.width, to.height, PixelType::U8x4);
     // The fourth byte is not an alpha value, so it must not be multiplied in.
-    let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).use_alpha(false);
+    let options =
+        ResizeOptions::new().resize_alg(ResizeAlg::Convolution(FilterType::Bilinear)).use_alpha(false);
     Resizer::new().resize(&source, &mut target, &options).map_err(|e| VisionError::Scale(e.to_string()))?;
     Ok(target.into_vec())
 }

@@ -9,7 +9,9 @@ use crate::fail::Run;
 
 /// Abort one execution: no further input is sent, held keys are let go.
 #[derive(clap::Args)]
-#[command(after_help = "Example:\n  deskhand status --json     # shows the executions\n  deskhand abort exec-0198c0de")]
+#[command(
+    after_help = "Example:\n  deskhand status --json     # shows the executions\n  deskhand abort exec-0198c0de"
+)]
 pub(crate) struct Args {
     /// Its id as `deskhand status` shows it, or the id of its request.
     execution: String,
@@ -17,6 +19,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     let answer = connect::ask(&ctx.home()?, method::ABORT, &json!({ "id": args.execution }))?;
-    if ctx.json { ctx.json(&answer)? } else { ctx.line(&ctx.lang.abort_done(&args.execution))? }
+    if ctx.json {
+        ctx.json(&answer)?
+    } else {
+        ctx.line(&ctx.lang.abort_done(&args.execution))?
+    }
     Ok(0)
 }

@@ -175,7 +175,8 @@ fn read_line(input: &mut dyn BufRead, limit: usize) -> Result<Option<Result<Vec<
         Fail::Failed(Error::new(ErrorCode::Internal, format!("the calls cannot be read: {error}")))
     };
     let mut line = Vec::new();
-    let count = (&mut *input).take(limit as u64 + 1).read_until(b'\n', &mut line).map_err(|error| cannot(&error))?;
+    let count =
+        (&mut *input).take(limit as u64 + 1).read_until(b'\n', &mut line).map_err(|error| cannot(&error))?;
     if count == 0 {
         return Ok(None);
     }

@@ -115,7 +115,10 @@ fn route(text: &str) -> Result<Route, Fail> {
     // An array would be taken for the fields in their order, so it is read as an object first.
     let read = serde_json::from_str::<serde_json::Map<String, Value>>(text);
     read.and_then(|fields| serde_json::from_value(Value::Object(fields))).map_err(|error| {
-        Fail::usage(format!("--route is not a route: {error}"), r#"such as --route '{"window":{"titlePattern":"Notes"}}'"#)
+        Fail::usage(
+            format!("--route is not a route: {error}"),
+            r#"such as --route '{"window":{"titlePattern":"Notes"}}'"#,
+        )
     })
 }
 
@@ -136,12 +139,12 @@ fn arguments(given: Option<&str>) -> Result<Value, Fail> {
 fn read_stdin() -> Result<String, Fail> {
     let mut text = String::new();
     let most = MAX_REQUEST_BYTES as u64;
-    std::io::stdin()
-        .take(most + 1)
-        .read_to_string(&mut text)
-        .map_err(|error| Fail::usage(format!("standard input cannot be read: {error}"), "give the arguments as text"))?;
+    std::io::stdin().take(most + 1).read_to_string(&mut text).map_err(|error| {
+        Fail::usage(format!("standard input cannot be read: {error}"), "give the arguments as text")
+    })?;
     if text.len() as u64 > most {
-        let error = Error::new(ErrorCode::FrameTooLarge, format!("the arguments are longer than {most} bytes"));
+        let error =
+            Error::new(ErrorCode::FrameTooLarge, format!("the arguments are longer than {most} bytes"));
         return Err(error.detail("limitBytes", most).into());
     }
     Ok(text)
@@ -160,7 +163,9 @@ pub(crate) fn send(client: &Client, request: &CallRequest, yes: bool) -> Result<
     };
     let asked = error.filter(|error: &Error| error.code == ErrorCode::ConfirmRequired);
     match asked.as_ref().and_then(phrase) {
-        Some(phrase) => client.call(CallRequest { confirm: Some(phrase.to_owned()), ..request.clone() }, limit),
+        Some(phrase) => {
+            client.call(CallRequest { confirm: Some(phrase.to_owned()), ..request.clone() }, limit)
+        }
         None => first,
     }
 }
@@ -241,7 +246,9 @@ mod tests {
         assert_eq!(arguments(Some(r#"{"x":1}"#)).unwrap(), json!({ "x": 1 }));
         for (wrong, words) in [("[1]", "not a JSON object"), ("{x}", "column 2"), ("", "EOF")] {
             match arguments(Some(wrong)) {
-                Err(Fail::Usage(error)) => assert!(error.message.contains(words), "{wrong}: {}", error.message),
+                Err(Fail::Usage(error)) => {
+                    assert!(error.message.contains(words), "{wrong}: {}", error.message)
+                }
                 other => panic!("{wrong}: {other:?}"),
             }
         }

@@ -48,17 +48,28 @@ pub(crate) fn run(command: &Command, ctx: &Ctx) -> Run {
                 ));
             }
             let caller = callers::allow(&file, path, note.as_deref())?;
-            if ctx.json { ctx.json(&caller)? } else { ctx.line(&ctx.lang.callers_allowed(caller.path.display()))? }
+            if ctx.json {
+                ctx.json(&caller)?
+            } else {
+                ctx.line(&ctx.lang.callers_allowed(caller.path.display()))?
+            }
             Ok(0)
         }
         Command::Remove { path } => {
             if !callers::remove(&file, path)? {
-                return Err(Error::new(ErrorCode::NotFound, format!("{} is not on the list", path.display()))
-                    .hint("`deskhand callers list` shows it")
-                    .into());
+                return Err(Error::new(
+                    ErrorCode::NotFound,
+                    format!("{} is not on the list", path.display()),
+                )
+                .hint("`deskhand callers list` shows it")
+                .into());
             }
             let words = ctx.lang.callers_removed(path.display());
-            if ctx.json { ctx.json(&json!({ "removed": path }))? } else { ctx.line(&words)? }
+            if ctx.json {
+                ctx.json(&json!({ "removed": path }))?
+            } else {
+                ctx.line(&words)?
+            }
             Ok(0)
         }
     }
@@ -75,7 +86,11 @@ fn list(file: &Path, ctx: &Ctx) -> Run {
             .iter()
             .map(|caller| {
                 let hash = caller.sha256.get(..16).unwrap_or(&caller.sha256);
-                vec![caller.path.display().to_string(), hash.to_owned(), caller.note.clone().unwrap_or_default()]
+                vec![
+                    caller.path.display().to_string(),
+                    hash.to_owned(),
+                    caller.note.clone().unwrap_or_default(),
+                ]
             })
             .collect();
         ctx.line(&table(&rows))?;

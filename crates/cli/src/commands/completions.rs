@@ -19,8 +19,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut visible(&crate::app::command()), "deskhand", &mut script);
-    let script = String::from_utf8(script)
-        .map_err(|error| Fail::Failed(deskhand_protocol::Error::new(deskhand_protocol::ErrorCode::Internal, error.to_string())))?;
+    let script = String::from_utf8(script).map_err(|error| {
+        Fail::Failed(deskhand_protocol::Error::new(deskhand_protocol::ErrorCode::Internal, error.to_string()))
+    })?;
     if ctx.json {
         ctx.json(&json!({ "shell": args.shell.to_string(), "script": script }))?;
     } else {

@@ -127,9 +127,12 @@ fn kind(field: &Value, root: &Value) -> String {
     }
     match field.get("type") {
         Some(Value::String(name)) => name.clone(),
-        Some(Value::Array(names)) => {
-            names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect::<Vec<_>>().join("|")
-        }
+        Some(Value::Array(names)) => names
+            .iter()
+            .filter_map(Value::as_str)
+            .filter(|name| *name != "null")
+            .collect::<Vec<_>>()
+            .join("|"),
         _ => "any".to_owned(),
     }
 }

@@ -38,7 +38,9 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
         Err(_) => ask_program(&home),
     };
     match told {
-        Ok(told) => checks.extend(told.into_iter().filter(|one| !["host", "bridge", "home", "packages"].contains(&&*one.id))),
+        Ok(told) => checks.extend(
+            told.into_iter().filter(|one| !["host", "bridge", "home", "packages"].contains(&&*one.id)),
+        ),
         Err(error) => checks.push(Check {
             id: "desktop".to_owned(),
             status: CheckStatus::Fail,
@@ -77,16 +79,22 @@ fn host(status: &Result<HostStatus, Error>) -> Check {
         Err(error) if error.code == ErrorCode::CallerRefused => {
             made(CheckStatus::Pass, "a host runs; it does not take calls of this program".to_owned(), "")
         }
-        Err(error) => {
-            Check { code: Some(error.code), ..check("host", CheckStatus::Fail, error.message.clone(), error.hint.clone()) }
-        }
+        Err(error) => Check {
+            code: Some(error.code),
+            ..check("host", CheckStatus::Fail, error.message.clone(), error.hint.clone())
+        },
     }
 }
 
 fn bridge(home: &Home, status: &Result<HostStatus, Error>) -> Check {
     if let Err(error) = status {
         if error.code == ErrorCode::HostNotRunning {
-            return check("bridge", CheckStatus::Warn, "cannot be checked while no host runs", "`deskhand up --detach`");
+            return check(
+                "bridge",
+                CheckStatus::Warn,
+                "cannot be checked while no host runs",
+                "`deskhand up --detach`",
+            );
         }
         let failed = check("bridge", CheckStatus::Fail, error.message.clone(), error.hint.clone());
         return Check { code: Some(error.code), ..failed };
@@ -101,7 +109,12 @@ fn bridge(home: &Home, status: &Result<HostStatus, Error>) -> Check {
             );
         }
     }
-    check("bridge", CheckStatus::Pass, format!("{} is yours alone, and takes calls of this program", home.socket().display()), "")
+    check(
+        "bridge",
+        CheckStatus::Pass,
+        format!("{} is yours alone, and takes calls of this program", home.socket().display()),
+        "",
+    )
 }
 
 fn mode_of(path: &Path) -> Option<u32> {
@@ -123,7 +136,8 @@ fn home_folder(home: &Home) -> Check {
         let summary = format!("{shown} has mode {mode:o}: others may read it");
         return check("home", CheckStatus::Warn, summary, format!("chmod 700 {shown}"));
     }
-    let free = rustix::fs::statvfs(root).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)).unwrap_or(u64::MAX);
+    let free =
+        rustix::fs::statvfs(root).map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize)).unwrap_or(u64::MAX);
     if free < LITTLE_SPACE {
         let summary = format!("{shown}: {} MB are free", free / 1_000_000);
         let fix = "free some disk space: actions do not run when they cannot be recorded";
@@ -135,7 +149,8 @@ fn home_folder(home: &Home) -> Check {
 /// What virtual desks are made of.
 fn packages() -> Check {
     let parts = [("Xvfb", "xvfb"), ("openbox", "openbox"), ("dbus-daemon", "dbus-daemon")];
-    let mut missing: Vec<(&str, &str)> = parts.into_iter().filter(|(program, _)| launch::in_path(program).is_none()).collect();
+    let mut missing: Vec<(&str, &str)> =
+        parts.into_iter().filter(|(program, _)| launch::in_path(program).is_none()).collect();
     let service = "dbus-1/services/org.a11y.Bus.service";
     if !["/usr/local/share", "/usr/share"].iter().any(|dir| Path::new(dir).join(service).exists()) {
         missing.push(("at-spi-bus-launcher", "at-spi2-core"));
@@ -160,7 +175,8 @@ fn ask_host(home: &Home) -> Result<Vec<Check>, Error> {
 /// What a host would say if it were started here.
 fn ask_program(home: &Home) -> Result<Vec<Check>, Error> {
     let program = launch::host_program()?;
-    let cannot = |why: String| Error::new(ErrorCode::Internal, format!("{} --check: {why}", program.display()));
+    let cannot =
+        |why: String| Error::new(ErrorCode::Internal, format!("{} --check: {why}", program.display()));
     let mut child = Command::new(&program)
         .arg("--check")
         .env("DESKHAND_HOME", home.root())
@@ -185,7 +201,8 @@ fn ask_program(home: &Home) -> Result<Vec<Check>, Error> {
         std::thread::sleep(Duration::from_millis(5));
     }
     let text = reader.join().unwrap_or_default();
-    let value = serde_json::from_slice(&text).map_err(|error| cannot(format!("its answer cannot be read: {error}")))?;
+    let value = serde_json::from_slice(&text)
+        .map_err(|error| cannot(format!("its answer cannot be read: {error}")))?;
     connect::read_list("checks", value)
 }
 
@@ -200,7 +217,12 @@ fn render(checks: &[Check], overall: CheckStatus, ctx: &Ctx) -> String {
         };
         text.push_str(&format!("{mark}  {:widest$}  {}\n", check.id, check.summary));
         if !check.fix.is_empty() {
-            text.push_str(&format!("        {:widest$}  {} {}\n", "", ctx.out.dim(&format!("{}:", ctx.lang.label_fix())), check.fix));
+            text.push_str(&format!(
+                "        {:widest$}  {} {}\n",
+                "",
+                ctx.out.dim(&format!("{}:", ctx.lang.label_fix())),
+                check.fix
+            ));
         }
     }
     let count = checks.iter().filter(|check| check.status == overall).count();

@@ -25,7 +25,11 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
         Ok(status) => status,
         Err(error) if error.code == ErrorCode::HostNotRunning => {
             let words = ctx.lang.down_not_running();
-            if ctx.json { ctx.json(&json!({ "stopped": false, "running": false }))? } else { ctx.line(&words)? }
+            if ctx.json {
+                ctx.json(&json!({ "stopped": false, "running": false }))?
+            } else {
+                ctx.line(&words)?
+            }
             return Ok(0);
         }
         Err(error) if error.code == ErrorCode::CallerRefused => return by_signal(&home, error, ctx),
@@ -79,7 +83,9 @@ fn wait(home: &Home, status: &HostStatus, desk: Option<&str>) -> Result<(), Erro
         let host_ended = !home.socket().exists() && deskhand_bridge::lock_holder(&lock) != Some(status.pid);
         let desk_ended = || match desk {
             None => true,
-            Some(name) => deskhand_desk::list(home).is_ok_and(|desks| desks.iter().all(|desk| desk.name != name)),
+            Some(name) => {
+                deskhand_desk::list(home).is_ok_and(|desks| desks.iter().all(|desk| desk.name != name))
+            }
         };
         if host_ended && desk_ended() {
             return Ok(());
@@ -87,7 +93,11 @@ fn wait(home: &Home, status: &HostStatus, desk: Option<&str>) -> Result<(), Erro
         if start.elapsed() > END {
             return Err(Error::new(
                 ErrorCode::Timeout,
-                format!("the host (pid {}) was asked to end and still runs after {} s", status.pid, END.as_secs()),
+                format!(
+                    "the host (pid {}) was asked to end and still runs after {} s",
+                    status.pid,
+                    END.as_secs()
+                ),
             )
             .hint(format!("end it with `kill -9 {}`", status.pid))
             .detail("pid", status.pid));

@@ -48,7 +48,9 @@ pub(crate) enum Command {
 
 /// Checked here, so that it can name a folder.
 fn day(text: &str) -> Result<String, String> {
-    text.parse::<jiff::civil::Date>().map(|date| date.to_string()).map_err(|_| "write it as 2026-11-15".to_owned())
+    text.parse::<jiff::civil::Date>()
+        .map(|date| date.to_string())
+        .map_err(|_| "write it as 2026-11-15".to_owned())
 }
 
 pub(crate) fn run(command: &Command, ctx: &Ctx) -> Run {
@@ -171,7 +173,10 @@ fn open(bundle: &Bundle, ctx: &Ctx) -> Run {
 fn find(root: &Path, id: &str) -> Result<Bundle, Fail> {
     let parts: Vec<Component<'_>> = Path::new(id).components().collect();
     if parts.is_empty() || parts.len() > 2 || !parts.iter().all(|part| matches!(part, Component::Normal(_))) {
-        return Err(Fail::usage(format!("{id:?} is not the id of a bundle"), "`deskhand evidence list` shows the ids"));
+        return Err(Fail::usage(
+            format!("{id:?} is not the id of a bundle"),
+            "`deskhand evidence list` shows the ids",
+        ));
     }
     let candidates = if parts.len() == 2 {
         vec![id.to_owned()]
@@ -187,7 +192,8 @@ fn find(root: &Path, id: &str) -> Result<Bundle, Fail> {
 
 /// The days with bundles, newest first.
 fn days(root: &Path) -> Vec<String> {
-    let mut days: Vec<String> = names(root).filter(|name| name.parse::<jiff::civil::Date>().is_ok()).collect();
+    let mut days: Vec<String> =
+        names(root).filter(|name| name.parse::<jiff::civil::Date>().is_ok()).collect();
     days.sort_by(|a, b| b.cmp(a));
     days
 }
@@ -202,7 +208,9 @@ fn bundle(root: &Path, id: String) -> Option<Bundle> {
         return None;
     }
     // The request is written first and never again; the folder's own time moves with every file.
-    let time = [path.join("request.json"), path.clone()].iter().find_map(|file| file.metadata().ok()?.modified().ok())?;
+    let time = [path.join("request.json"), path.clone()]
+        .iter()
+        .find_map(|file| file.metadata().ok()?.modified().ok())?;
     Some(Bundle { id, path, time })
 }
 

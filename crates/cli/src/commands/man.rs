@@ -22,7 +22,11 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     root.build();
     let Some(dir) = &args.output else {
         let text = page(root)?;
-        if ctx.json { ctx.json(&json!({ "name": "deskhand.1", "text": text }))? } else { ctx.line(&text)? }
+        if ctx.json {
+            ctx.json(&json!({ "name": "deskhand.1", "text": text }))?
+        } else {
+            ctx.line(&text)?
+        }
         return Ok(0);
     };
     std::fs::create_dir_all(dir).map_err(|error| fail::file("make", dir, &error))?;
@@ -34,7 +38,11 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         std::fs::write(&path, page(command)?).map_err(|error| fail::file("write", &path, &error))?;
         written.push(path.display().to_string());
     }
-    if ctx.json { ctx.json(&json!({ "pages": written }))? } else { ctx.line(&written.join("\n"))? }
+    if ctx.json {
+        ctx.json(&json!({ "pages": written }))?
+    } else {
+        ctx.line(&written.join("\n"))?
+    }
     Ok(0)
 }
 

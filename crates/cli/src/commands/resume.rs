@@ -14,6 +14,10 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
     let answer = connect::ask(&ctx.home()?, method::RESUME, &json!({}))?;
-    if ctx.json { ctx.json(&answer)? } else { ctx.line(&ctx.lang.resume_done())? }
+    if ctx.json {
+        ctx.json(&answer)?
+    } else {
+        ctx.line(&ctx.lang.resume_done())?
+    }
     Ok(0)
 }

@@ -34,8 +34,9 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         let _ = setsid();
     }
     if let Some(options) = &args.desk {
-        let options: Options = serde_json::from_str(options)
-            .map_err(|error| Fail::usage(format!("--desk: {error}"), "this command is typed by `deskhand up`"))?;
+        let options: Options = serde_json::from_str(options).map_err(|error| {
+            Fail::usage(format!("--desk: {error}"), "this command is typed by `deskhand up`")
+        })?;
         let mut serving = Serving::start(&home, Some(&options), None)?;
         return match serving.hold() {
             End::Asked => Ok(0),
@@ -50,8 +51,9 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         };
     }
     if let Some(parent) = args.with_parent {
-        set_parent_process_death_signal(Some(Signal::TERM))
-            .map_err(|error| Error::new(ErrorCode::Internal, format!("the host cannot be tied to its parent: {error}")))?;
+        set_parent_process_death_signal(Some(Signal::TERM)).map_err(|error| {
+            Error::new(ErrorCode::Internal, format!("the host cannot be tied to its parent: {error}"))
+        })?;
         // It may have ended before the line above.
         if getppid().map(|pid| pid.as_raw_nonzero().get()) != Some(parent) {
             return Ok(FAILED);

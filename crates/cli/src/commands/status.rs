@@ -15,7 +15,11 @@ pub(crate) struct Args {}
 
 pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
     let status = connect::status(&ctx.home()?)?;
-    if ctx.json { ctx.json(&status)? } else { ctx.line(&render(&status, ctx))? }
+    if ctx.json {
+        ctx.json(&status)?
+    } else {
+        ctx.line(&render(&status, ctx))?
+    }
     Ok(0)
 }
 

@@ -19,7 +19,8 @@ pub(crate) struct Args {
 }
 
 fn category(text: &str) -> Result<Category, String> {
-    let fits = |category: &&Category| category.names().0.eq_ignore_ascii_case(text) || category.names().1 == text;
+    let fits =
+        |category: &&Category| category.names().0.eq_ignore_ascii_case(text) || category.names().1 == text;
     Category::ALL.iter().find(fits).copied().ok_or_else(|| {
         let names: Vec<_> = Category::ALL.iter().map(|category| category.names().0).collect();
         format!("there is {}", names.join(", "))

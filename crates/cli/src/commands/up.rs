@@ -18,7 +18,9 @@ use crate::serve::{self, End, Serving};
 
 /// Start the host on this display, or on a virtual desk if asked or if there is no display.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  deskhand up                      # stays until Ctrl-C\n  deskhand up --detach\n  deskhand up --detach --desk=1280x800")]
+#[command(
+    after_help = "Examples:\n  deskhand up                      # stays until Ctrl-C\n  deskhand up --detach\n  deskhand up --detach --desk=1280x800"
+)]
 pub(crate) struct Args {
     /// Return when it answers; it goes on in the background until `deskhand down`.
     #[arg(long, env = "DESKHAND_UP_DETACH", action = ArgAction::SetTrue, value_parser = FalseyValueParser::new())]
@@ -49,7 +51,11 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     }
     let size = args.desk.or((!has_display).then(|| Options::default().size));
     let options = size.map(|size| Options { size, ..Options::default() });
-    if args.detach { detached(&home, options.as_ref(), ctx) } else { foreground(&home, options.as_ref(), ctx) }
+    if args.detach {
+        detached(&home, options.as_ref(), ctx)
+    } else {
+        foreground(&home, options.as_ref(), ctx)
+    }
 }
 
 fn already(home: &Home, status: &HostStatus, desk_wanted: bool, ctx: &Ctx) -> Run {
@@ -73,7 +79,13 @@ fn facts(home: &Home, status: &HostStatus, already: bool, log: Option<&Path>) ->
     value
 }
 
-fn tell(home: &Home, status: &HostStatus, desk: Option<&Options>, log: Option<&Path>, ctx: &Ctx) -> Result<(), Fail> {
+fn tell(
+    home: &Home,
+    status: &HostStatus,
+    desk: Option<&Options>,
+    log: Option<&Path>,
+    ctx: &Ctx,
+) -> Result<(), Fail> {
     if ctx.json {
         return ctx.json(&facts(home, status, false, log));
     }

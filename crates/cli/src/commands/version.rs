@@ -18,6 +18,10 @@ pub(crate) fn facts() -> Value {
 }
 
 pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
-    if ctx.json { ctx.json(&facts())? } else { ctx.line(&format!("deskhand {VERSION}"))? }
+    if ctx.json {
+        ctx.json(&facts())?
+    } else {
+        ctx.line(&format!("deskhand {VERSION}"))?
+    }
     Ok(0)
 }

@@ -53,14 +53,8 @@ fn wrong_usage() {
 #[test]
 fn a_host_that_does_not_run() {
     let world = World::new();
-    let cases: &[&[&str]] = &[
-        &["status"],
-        &["call", "system_info"],
-        &["batch"],
-        &["abort", "exec-1"],
-        &["stop"],
-        &["resume"],
-    ];
+    let cases: &[&[&str]] =
+        &[&["status"], &["call", "system_info"], &["batch"], &["abort", "exec-1"], &["stop"], &["resume"]];
     for args in cases {
         let ran = world.run(args);
         assert_eq!((ran.code, ran.out.as_str()), (1, ""), "{args:?}");
@@ -95,7 +89,11 @@ fn down_is_content_when_nothing_runs() {
 #[test]
 fn up_without_a_host_program_says_what_is_missing() {
     let world = World::new();
-    for args in [&["up", "--detach", "--json"][..], &["up", "--json"], &["desk", "exec", "--up", "--json", "--", "true"]] {
+    for args in [
+        &["up", "--detach", "--json"][..],
+        &["up", "--json"],
+        &["desk", "exec", "--up", "--json", "--", "true"],
+    ] {
         let ran = world.run(args);
         assert_eq!(ran.code, 1, "{args:?}");
         let error = &ran.json()["error"];
@@ -125,7 +123,10 @@ fn a_host_that_fails_says_why() {
         assert_eq!((ran.code, error["code"].as_str()), (1, Some(code)), "{error}");
         assert!(error["message"].as_str().unwrap().contains(words), "{error}");
         assert!(error["details"]["log"].as_str().unwrap().ends_with("logs/host.log"), "{error}");
-        assert_eq!(run(world.command(&["up"]).env("DESKHAND_HOST_BIN", &program).env("DISPLAY", ":nowhere")).code, 1);
+        assert_eq!(
+            run(world.command(&["up"]).env("DESKHAND_HOST_BIN", &program).env("DISPLAY", ":nowhere")).code,
+            1
+        );
     }
 }
 
@@ -141,7 +142,11 @@ fn a_home_that_cannot_be() {
     let ran = run(world.command(&["status", "--json", "--home", home]).env_remove("DESKHAND_HOME"));
     assert!(ran.out.contains(home), "{}", ran.out);
     let ran = run(world.command(&["status", "--json"]).env("DESKHAND_HOME", "").env("HOME", home));
-    assert!(ran.json()["error"]["message"].as_str().unwrap().contains(&format!("{home}/.deskhand")), "{}", ran.out);
+    assert!(
+        ran.json()["error"]["message"].as_str().unwrap().contains(&format!("{home}/.deskhand")),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -153,8 +158,12 @@ fn doctor_tells_what_lies_before_the_host() {
     assert_eq!(ran.code, 1);
     let told = ran.json();
     assert_eq!(told["overall"], "fail");
-    let by_id = |id: &str| told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap().clone();
-    assert_eq!((&by_id("host")["status"], &by_id("host")["code"]), (&json!("fail"), &json!("DESKTOP_HOST_NOT_RUNNING")));
+    let by_id =
+        |id: &str| told["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap().clone();
+    assert_eq!(
+        (&by_id("host")["status"], &by_id("host")["code"]),
+        (&json!("fail"), &json!("DESKTOP_HOST_NOT_RUNNING"))
+    );
     assert_eq!(by_id("bridge")["status"], "warn");
     assert_eq!(by_id("home")["status"], "warn");
     assert!(by_id("home")["fix"].as_str().unwrap().starts_with("chmod 700 "));

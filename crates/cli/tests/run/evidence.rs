@@ -20,8 +20,18 @@ fn bundle(world: &World, id: &str, age: u64, response: &Value) {
 
 fn filled() -> World {
     let world = World::new();
-    bundle(&world, "2023-11-14/req-b", 10, &json!({ "tool": "mouse_click", "effect": { "effect": "confirmed" } }));
-    bundle(&world, "2023-11-14/req-a", 5, &json!({ "tool": "type_text", "error": { "code": "DESKTOP_FOCUS_LOST" } }));
+    bundle(
+        &world,
+        "2023-11-14/req-b",
+        10,
+        &json!({ "tool": "mouse_click", "effect": { "effect": "confirmed" } }),
+    );
+    bundle(
+        &world,
+        "2023-11-14/req-a",
+        5,
+        &json!({ "tool": "type_text", "error": { "code": "DESKTOP_FOCUS_LOST" } }),
+    );
     bundle(&world, "2023-11-13/req-c", 90_000, &json!({}));
     std::fs::create_dir_all(world.path().join("artifacts/desktop/not-a-day/req-x")).unwrap();
     std::fs::write(world.path().join("artifacts/desktop/2023-11-14/stray"), "").unwrap();
@@ -41,8 +51,12 @@ fn newest_first() {
     .assert_eq(&ran.out);
     let ids = |args: &[&str]| {
         let told = world.run(&[&["evidence", "list", "--json"], args].concat()).json();
-        let ids: Vec<String> =
-            told["evidence"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+        let ids: Vec<String> = told["evidence"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect();
         (ids, told["truncated"].as_bool().unwrap())
     };
     assert_eq!(ids(&["--limit", "1"]), (vec!["2023-11-14/req-a".to_owned()], true));
@@ -59,7 +73,10 @@ fn one_bundle() {
     let told = world.run(&["evidence", "show", "req-b", "--json"]).json();
     assert_eq!(told["response"]["tool"], "mouse_click");
     assert_eq!(told["request"]["tool"], "from_request");
-    assert_eq!(told["files"], json!(["request.json", "response.json", "screenshots/001_before.png", "summary.md"]));
+    assert_eq!(
+        told["files"],
+        json!(["request.json", "response.json", "screenshots/001_before.png", "summary.md"])
+    );
     let told = world.run(&["evidence", "open", "req-b", "--json"]).json();
     assert_eq!(told["opened"], false, "there is no display");
     let ran = world.run(&["evidence", "open", "req-b"]);
@@ -69,6 +86,9 @@ fn one_bundle() {
         assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_NOT_FOUND")), "{id}");
     }
     let empty = World::new();
-    assert_eq!(empty.run(&["evidence", "list", "--json"]).json(), json!({ "evidence": [], "truncated": false }));
+    assert_eq!(
+        empty.run(&["evidence", "list", "--json"]).json(),
+        json!({ "evidence": [], "truncated": false })
+    );
     assert!(empty.run(&["evidence", "list"]).err.contains("no evidence"));
 }

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 
-use deskhand_bridge::{Allowlist, CallContext, Endpoint, Limits, Refusal, Reply, Server, Service, callers, unknown_method};
+use deskhand_bridge::{
+    Allowlist, CallContext, Endpoint, Limits, Refusal, Reply, Server, Service, callers, unknown_method,
+};
 use deskhand_config::Home;
 use deskhand_protocol::{
-    CallParams, Check, CheckStatus, Effect, EffectReport, Error, ErrorCode, EvidenceRef, ExecutionId, ExecutionInfo,
-    ExecutionState, HostStatus, Light, Outcome, RequestId, Timings, method,
+    CallParams, Check, CheckStatus, Effect, EffectReport, Error, ErrorCode, EvidenceRef, ExecutionId,
+    ExecutionInfo, ExecutionState, HostStatus, Light, Outcome, RequestId, Timings, method,
 };
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -33,7 +35,8 @@ impl Service for Script {
                 Err(error) => (None, Some(error)),
             };
             let evidence: EvidenceRef =
-                serde_json::from_value(json!({ "id": "2023-11-14/req-1", "path": "/evidence/req-1" })).unwrap();
+                serde_json::from_value(json!({ "id": "2023-11-14/req-1", "path": "/evidence/req-1" }))
+                    .unwrap();
             Outcome {
                 request_id: params.request_id.clone().unwrap_or_else(|| RequestId::from("req-1")),
                 execution_id: ExecutionId::from("exec-1"),
@@ -48,10 +51,14 @@ impl Service for Script {
         match params.tool.as_str() {
             "look" => Reply::of(&outcome(Ok(json!({ "seen": params.args })))),
             "shoot" => Reply::of(&outcome(Ok(json!({ "image": base64_of(3000), "width": 2 })))),
-            "act" if params.confirm.as_deref() == Some(PHRASE) => Reply::of(&outcome(Ok(json!({ "acted": true })))),
-            "act" => Reply::of(&outcome(Err(
-                Error::new(ErrorCode::ConfirmRequired, "act must be confirmed").detail("phrase", PHRASE)
-            ))),
+            "act" if params.confirm.as_deref() == Some(PHRASE) => {
+                Reply::of(&outcome(Ok(json!({ "acted": true }))))
+            }
+            "act" => {
+                Reply::of(&outcome(Err(
+                    Error::new(ErrorCode::ConfirmRequired, "act must be confirmed").detail("phrase", PHRASE)
+                )))
+            }
             "broken" => Err(Error::new(ErrorCode::UnknownTool, "there is no tool \"broken\"")),
             _ => Reply::of(&outcome(Err(Error::new(ErrorCode::FocusLost, "the focus went away")))),
         }
@@ -193,16 +200,36 @@ fn a_call_for_people_and_for_programs() {
     "#]]
     .assert_eq(&ran.err);
     let ran = host.run(&[
-        "--json", "call", "look", "--project", "p", "--timeout", "900", "--no-verify", "--evidence", "full", "--request-id", "mine",
-        "--route", r#"{"app":{"pid":4}}"#,
+        "--json",
+        "call",
+        "look",
+        "--project",
+        "p",
+        "--timeout",
+        "900",
+        "--no-verify",
+        "--evidence",
+        "full",
+        "--request-id",
+        "mine",
+        "--route",
+        r#"{"app":{"pid":4}}"#,
     ]);
     let outcome = ran.json();
-    assert_eq!((ran.code, &outcome["requestId"], &outcome["result"]["seen"]), (0, &json!("mine"), &json!({})));
+    assert_eq!(
+        (ran.code, &outcome["requestId"], &outcome["result"]["seen"]),
+        (0, &json!("mine"), &json!({}))
+    );
     let calls = host.script.calls.lock().unwrap();
     let sent = json!(calls.last().unwrap());
     assert_eq!(
         (&sent["project"], &sent["timeoutMs"], &sent["options"], &sent["route"]),
-        (&json!("p"), &json!(900), &json!({ "verify": false, "evidence": "full" }), &json!({ "app": { "pid": 4 } })),
+        (
+            &json!("p"),
+            &json!(900),
+            &json!({ "verify": false, "evidence": "full" }),
+            &json!({ "app": { "pid": 4 } })
+        ),
     );
 }
 
@@ -255,7 +282,10 @@ fn refusals_and_failures() {
     let ran = host.run(&["--json", "call", "broken"]);
     assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_UNKNOWN_TOOL")));
     let ran = host.run(&["--json", "call", "lost"]);
-    assert_eq!((ran.code, &ran.json()["error"]["code"], &ran.json()["tool"]), (1, &json!("DESKTOP_FOCUS_LOST"), &json!("lost")));
+    assert_eq!(
+        (ran.code, &ran.json()["error"]["code"], &ran.json()["tool"]),
+        (1, &json!("DESKTOP_FOCUS_LOST"), &json!("lost"))
+    );
     let closed = Hosted::closed();
     let ran = closed.run(&["--json", "status"]);
     assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_CALLER_REFUSED")));
@@ -281,7 +311,14 @@ fn a_batch_answers_every_line_in_order() {
     assert_eq!(ran.code, 1);
     assert_eq!(
         ends(&ran),
-        [r#"{"seen":{"n":1}}"#, "INVALID_INPUT", "FOCUS_LOST", "UNKNOWN_TOOL", "CONFIRM_REQUIRED", r#"{"seen":{"n":2}}"#],
+        [
+            r#"{"seen":{"n":1}}"#,
+            "INVALID_INPUT",
+            "FOCUS_LOST",
+            "UNKNOWN_TOOL",
+            "CONFIRM_REQUIRED",
+            r#"{"seen":{"n":2}}"#
+        ],
     );
     assert!(ran.err.contains("2 done, 4 failed"), "{}", ran.err);
     assert!(ran.out.lines().nth(1).unwrap().contains("\"line\":3"));
@@ -290,9 +327,13 @@ fn a_batch_answers_every_line_in_order() {
     assert_eq!(ends(&ran), [r#"{"acted":true}"#; 2]);
     let ran = host.feed(&["batch", "--fail-fast"], "{\"tool\":\"lost\"}\n{\"tool\":\"look\"}\n");
     assert_eq!(ends(&ran), ["FOCUS_LOST", "ABORTED"]);
-    let ran = host.feed(&["batch", "--fail-fast", "--keep-going"], "{\"tool\":\"lost\"}\n{\"tool\":\"look\"}\n");
+    let ran =
+        host.feed(&["batch", "--fail-fast", "--keep-going"], "{\"tool\":\"lost\"}\n{\"tool\":\"look\"}\n");
     assert_eq!(ends(&ran), ["FOCUS_LOST", r#"{"seen":{}}"#]);
-    let long = format!("{{\"tool\":\"look\",\"args\":{{\"n\":\"{}\"}}}}\n{{\"tool\":\"look\"}}\n", "x".repeat(5 << 20));
+    let long = format!(
+        "{{\"tool\":\"look\",\"args\":{{\"n\":\"{}\"}}}}\n{{\"tool\":\"look\"}}\n",
+        "x".repeat(5 << 20)
+    );
     assert_eq!(ends(&host.feed(&["batch"], &long)), ["FRAME_TOO_LARGE", r#"{"seen":{}}"#]);
     let file = host.world.path().join("calls.jsonl");
     std::fs::write(&file, "{\"tool\":\"look\"}\n").unwrap();
@@ -334,7 +375,12 @@ fn doctor_adds_what_the_host_knows() {
     let host = Hosted::new();
     let ran = host.run(&["doctor"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
-    for words in ["✔ pass  host      pid 77 runs", "✔ pass  bridge", "! warn  display   no compositor", "fix: start one"] {
+    for words in [
+        "✔ pass  host      pid 77 runs",
+        "✔ pass  bridge",
+        "! warn  display   no compositor",
+        "fix: start one",
+    ] {
         assert!(ran.out.contains(words), "{words}: {}", ran.out);
     }
     assert!(ran.out.ends_with("Works, with limits: 1 to look at.\n"), "{}", ran.out);

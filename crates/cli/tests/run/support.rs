@@ -17,7 +17,8 @@ impl Ran {
     /// Standard output as the one JSON document it must be.
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}: {:?} {:?}", self.out, self.err))
     }
 }
 

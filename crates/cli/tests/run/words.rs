@@ -8,7 +8,10 @@ use crate::support::{World, run};
 fn version() {
     let world = World::new();
     let ran = world.run(&["version"]);
-    assert_eq!((ran.code, ran.out.as_str(), ran.err.as_str()), (0, concat!("deskhand ", env!("CARGO_PKG_VERSION"), "\n"), ""));
+    assert_eq!(
+        (ran.code, ran.out.as_str(), ran.err.as_str()),
+        (0, concat!("deskhand ", env!("CARGO_PKG_VERSION"), "\n"), "")
+    );
     for args in [["version", "--json"], ["--json", "version"], ["--json", "--version"]] {
         let ran = world.run(&args);
         assert_eq!(ran.json()["version"], env!("CARGO_PKG_VERSION"));
@@ -63,8 +66,10 @@ fn manual_pages() {
     assert!(ran.out.contains(".TH deskhand 1") && ran.out.contains("deskhand up"), "{}", ran.out);
     let dir = world.path().join("man");
     let ran = world.run(&["man", "--json", "-o", dir.to_str().unwrap()]);
-    let mut names: Vec<String> =
-        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(&dir)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.sort();
     assert_eq!(ran.json()["pages"].as_array().unwrap().len(), names.len());
     expect![[r#"

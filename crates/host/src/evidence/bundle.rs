@@ -63,7 +63,11 @@ impl Bundle {
 
     /// Where it is.
     pub(crate) fn reference(&self) -> EvidenceRef {
-        EvidenceRef { id: self.id.clone(), path: self.dir.display().to_string(), incomplete: self.lock().failed.clone() }
+        EvidenceRef {
+            id: self.id.clone(),
+            path: self.dir.display().to_string(),
+            incomplete: self.lock().failed.clone(),
+        }
     }
 
     /// Whether the screen was kept before the action; then it is kept after it too.
@@ -123,7 +127,11 @@ impl Bundle {
 
     fn env(&self, outcome: &Outcome) -> Value {
         let system = self.desktop.session.system_info().ok();
-        let target = outcome.effect.as_ref().and_then(|e| e.at).and_then(|at| self.desktop.windows.at(at).ok().flatten());
+        let target = outcome
+            .effect
+            .as_ref()
+            .and_then(|e| e.at)
+            .and_then(|at| self.desktop.windows.at(at).ok().flatten());
         let active = self.desktop.windows.active().ok().flatten();
         let displays: Vec<Value> = system
             .iter()
@@ -182,7 +190,8 @@ impl Bundle {
                 if let Some(image) = map.get_mut("image") {
                     let bytes = image.as_str().and_then(deskhand_vision::from_base64);
                     if let Some(bytes) = bytes {
-                        let name = self.next_picture(tool, if mime == "image/png" { "png" } else { "jpg" }, &bytes);
+                        let name =
+                            self.next_picture(tool, if mime == "image/png" { "png" } else { "jpg" }, &bytes);
                         *image = Value::String(name);
                     }
                 }
@@ -236,7 +245,10 @@ impl Notebook for Bundle {
             return Ok(());
         }
         let frame = self.capture().map_err(|e| {
-            Error::new(ErrorCode::EvidenceFailed, format!("the screen cannot be kept before the action: {}", e.message))
+            Error::new(
+                ErrorCode::EvidenceFailed,
+                format!("the screen cannot be kept before the action: {}", e.message),
+            )
         })?;
         self.keep_frame(frame, "before", false);
         Ok(())
@@ -283,7 +295,9 @@ impl Notebook for Bundle {
 /// Long arrays and texts of an answer are elsewhere in the bundle or of no use in it.
 fn shorten(value: &mut Value) {
     match value {
-        Value::Array(all) if all.len() > LONG_ARRAY => *value = json!(format!("[{} entries, see the other files]", all.len())),
+        Value::Array(all) if all.len() > LONG_ARRAY => {
+            *value = json!(format!("[{} entries, see the other files]", all.len()))
+        }
         Value::Array(all) => all.iter_mut().for_each(shorten),
         Value::Object(map) => map.values_mut().for_each(shorten),
         Value::String(text) if text.len() > LONG_TEXT => {

@@ -38,7 +38,8 @@ impl EvidenceStore {
 
     /// Opens the bundle of a call: its folder and request.json are on disk when this returns.
     pub(crate) fn open(&self, call: &Call, desktop: &Desktop) -> Result<Bundle> {
-        let day = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string();
+        let day =
+            jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string();
         let failed = |e: io::Error| {
             Error::new(ErrorCode::EvidenceFailed, format!("the evidence folder cannot be written: {e}"))
                 .detail("path", self.root.display().to_string())
@@ -70,9 +71,12 @@ impl EvidenceStore {
 pub(crate) fn check_request_id(id: &str) -> Result<()> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 128 || id.starts_with('.') || !id.chars().all(plain) {
-        return Err(Error::new(ErrorCode::InvalidInput, format!("requestId is {:?}", id.chars().take(140).collect::<String>()))
-            .hint("use 1 to 128 letters, digits, '-', '_' or '.', not starting with '.'")
-            .detail("field", "requestId"));
+        return Err(Error::new(
+            ErrorCode::InvalidInput,
+            format!("requestId is {:?}", id.chars().take(140).collect::<String>()),
+        )
+        .hint("use 1 to 128 letters, digits, '-', '_' or '.', not starting with '.'")
+        .detail("field", "requestId"));
     }
     Ok(())
 }
@@ -85,7 +89,8 @@ fn make_dir(path: &Path) -> io::Result<()> {
 fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let part = path.with_extension("part");
     let write = || {
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
+        let mut file =
+            std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part)?;
         file.write_all(bytes)?;
         drop(file);
         std::fs::rename(&part, path)

@@ -34,7 +34,11 @@ pub(super) fn write(call: &Call, outcome: &Outcome, notes: &[String], files: &[S
     let _ = writeln!(page, "- request: {}", outcome.request_id);
     let _ = writeln!(page, "- execution: {}", outcome.execution_id);
     let t = &outcome.timings;
-    let _ = writeln!(page, "- time: queued {:.1} ms, ran {:.1} ms, verified {:.1} ms", t.queued_ms, t.run_ms, t.verify_ms);
+    let _ = writeln!(
+        page,
+        "- time: queued {:.1} ms, ran {:.1} ms, verified {:.1} ms",
+        t.queued_ms, t.run_ms, t.verify_ms
+    );
     for note in notes {
         let _ = writeln!(page, "- note: {}", one_line(note));
     }

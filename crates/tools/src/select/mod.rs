@@ -115,7 +115,9 @@ impl<'a> Wanted<'a> {
         }
         let near = match &s.near {
             None => None,
-            Some(_) if level >= MAX_ANCHORS => return Err(invalid("near.anchor", "anchors are nested too deep")),
+            Some(_) if level >= MAX_ANCHORS => {
+                return Err(invalid("near.anchor", "anchors are nested too deep"));
+            }
             Some(near) => {
                 let (anchors, _) = select_at(tree, &near.anchor, level + 1)?;
                 let best = anchors.first().map_or(0.0, |a| a.score);
@@ -152,7 +154,10 @@ impl<'a> Wanted<'a> {
             t.add(W_TEXT, s, || format!("title {}", p.words()));
         }
         if let Some(p) = &self.label {
-            let s = [&e.label, &e.name, &e.description].into_iter().filter_map(|text| p.score(text)).reduce(f64::max);
+            let s = [&e.label, &e.name, &e.description]
+                .into_iter()
+                .filter_map(|text| p.score(text))
+                .reduce(f64::max);
             t.text_hit |= s.is_some();
             t.add(W_TEXT, s, || format!("label {}", p.words()));
         }
@@ -173,9 +178,10 @@ impl<'a> Wanted<'a> {
             t.add(W_RECT, inside, || "lies in the rectangle".to_owned());
         }
         if let Some((anchors, reach)) = &self.near {
-            let nearest = e.rect.filter(|r| !r.is_empty()).and_then(|r| {
-                anchors.iter().filter(|a| **a != r).map(|a| distance(&r, a)).reduce(f64::min)
-            });
+            let nearest = e
+                .rect
+                .filter(|r| !r.is_empty())
+                .and_then(|r| anchors.iter().filter(|a| **a != r).map(|a| distance(&r, a)).reduce(f64::min));
             let s = nearest.filter(|d| d <= reach).map(|d| 1.0 - d / (reach * 1.25));
             t.add(W_NEAR, s, || format!("{:.0} px from the anchor", nearest.unwrap_or_default()));
         }

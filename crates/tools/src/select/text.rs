@@ -15,7 +15,9 @@ impl Pattern {
     pub(super) fn new(field: &str, wanted: &TextMatch) -> Result<Self> {
         match wanted {
             TextMatch::Equals(s) => Ok(Self::Equals(plain(s))),
-            TextMatch::Contains(s) if s.trim().is_empty() => Err(invalid(&format!("{field}.contains"), "it is empty and would fit everything")),
+            TextMatch::Contains(s) if s.trim().is_empty() => {
+                Err(invalid(&format!("{field}.contains"), "it is empty and would fit everything"))
+            }
             TextMatch::Contains(s) => Ok(Self::Contains(plain(s).to_lowercase())),
             TextMatch::Regex(s) => regex_lite::RegexBuilder::new(s)
                 .size_limit(1 << 20)

@@ -1,7 +1,8 @@
 //! `app_close` (control seed §3.5.4; settled question 1).
 
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk,
+    ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,7 +73,8 @@ impl Tool for AppClose {
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let apps = running(ctx, "name", &input.name)?;
         if apps.iter().any(|a| a.pid == std::process::id()) {
-            return Err(Error::new(ErrorCode::NotActionable, "that is the host itself").detail("reason", "own process"));
+            return Err(Error::new(ErrorCode::NotActionable, "that is the host itself")
+                .detail("reason", "own process"));
         }
         let force = input.force.unwrap_or(false);
         ctx.notebook.before()?;
@@ -87,8 +89,12 @@ impl Tool for AppClose {
         let dialog = windows.iter().find(|w| w.dialog && w.pid.is_some_and(|p| open.contains(&p)));
         let (effect, why) = match (closed.is_empty(), open.is_empty(), dialog) {
             (_, true, _) => (Effect::Confirmed, format!("process {} gone", list(&closed))),
-            (_, _, Some(d)) => (Effect::Partial, format!("it shows the dialog {:?} and waits for an answer", d.title)),
-            (false, ..) => (Effect::Partial, format!("process {} gone, {} still there", list(&closed), list(&open))),
+            (_, _, Some(d)) => {
+                (Effect::Partial, format!("it shows the dialog {:?} and waits for an answer", d.title))
+            }
+            (false, ..) => {
+                (Effect::Partial, format!("process {} gone, {} still there", list(&closed), list(&open)))
+            }
             (true, ..) => (Effect::SuspectedNoop, format!("process {} still there", list(&open))),
         };
         let mut report = EffectReport::new(effect, why);

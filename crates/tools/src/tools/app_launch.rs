@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use deskhand_platform::WindowId;
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,9 +67,13 @@ impl Tool for AppLaunch {
         let words = std::iter::once(&input.name).chain(input.args.iter().flatten());
         let programs: Vec<&str> = words.map(|w| w.rsplit('/').next().unwrap_or(w)).collect();
         if let Some(program) = programs.iter().find(|p| RAISES.contains(p)) {
-            return Assess { raise_to: Some(Risk::Critical), why: vec![format!("{program} raises privileges")] };
+            return Assess {
+                raise_to: Some(Risk::Critical),
+                why: vec![format!("{program} raises privileges")],
+            };
         }
-        let runs_code = programs.first().is_some_and(|p| runs_code(p)) && input.args.as_ref().is_some_and(|a| !a.is_empty());
+        let runs_code = programs.first().is_some_and(|p| runs_code(p))
+            && input.args.as_ref().is_some_and(|a| !a.is_empty());
         if runs_code {
             return Assess {
                 raise_to: Some(Risk::High),
@@ -89,7 +95,8 @@ impl Tool for AppLaunch {
                 return Err(wrong(&format!("args[{i}]"), "has a NUL character"));
             }
         }
-        let known: BTreeSet<WindowId> = ctx.desktop.windows.list().unwrap_or_default().iter().map(|w| w.id).collect();
+        let known: BTreeSet<WindowId> =
+            ctx.desktop.windows.list().unwrap_or_default().iter().map(|w| w.id).collect();
         ctx.notebook.before()?;
         ctx.mark_now();
         ctx.scope.check("starting a program")?;
@@ -101,7 +108,10 @@ impl Tool for AppLaunch {
         let mut report = match window {
             Some(w) => EffectReport::new(Effect::Confirmed, format!("its window {:?} is there", w.title)),
             None if launched.window_seen => EffectReport::new(Effect::Confirmed, "a window of it was seen"),
-            None => EffectReport::new(Effect::Partial, format!("started as process {}; no window yet", launched.pid)),
+            None => EffectReport::new(
+                Effect::Partial,
+                format!("started as process {}; no window yet", launched.pid),
+            ),
         };
         report.layer = Some(Layer::Semantic);
         report.hit = Some(launched.name.clone());
@@ -116,9 +126,41 @@ const RAISES: &[&str] = &["sudo", "pkexec", "su", "doas", "gksu", "kdesu", "runa
 /// Programs that run whatever their arguments say.
 fn runs_code(program: &str) -> bool {
     const RUN: &[&str] = &[
-        "sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "busybox", "env", "xargs", "nohup", "setsid", "find", "ssh",
-        "node", "ruby", "lua", "osascript", "cmd", "cmd.exe", "powershell", "powershell.exe", "pwsh", "xterm", "uxterm",
-        "gnome-terminal", "konsole", "xfce4-terminal", "lxterminal", "x-terminal-emulator", "alacritty", "kitty", "tmux", "screen",
+        "sh",
+        "bash",
+        "dash",
+        "zsh",
+        "fish",
+        "ksh",
+        "csh",
+        "tcsh",
+        "busybox",
+        "env",
+        "xargs",
+        "nohup",
+        "setsid",
+        "find",
+        "ssh",
+        "node",
+        "ruby",
+        "lua",
+        "osascript",
+        "cmd",
+        "cmd.exe",
+        "powershell",
+        "powershell.exe",
+        "pwsh",
+        "xterm",
+        "uxterm",
+        "gnome-terminal",
+        "konsole",
+        "xfce4-terminal",
+        "lxterminal",
+        "x-terminal-emulator",
+        "alacritty",
+        "kitty",
+        "tmux",
+        "screen",
     ];
     // python3.11, perl5.36 …
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');

@@ -55,7 +55,8 @@ impl Tool for AppList {
     };
 
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
-        let windows = if input.include_windows.unwrap_or(false) { ctx.desktop.windows.list()? } else { Vec::new() };
+        let windows =
+            if input.include_windows.unwrap_or(false) { ctx.desktop.windows.list()? } else { Vec::new() };
         let apps = ctx.desktop.apps.running()?;
         let view = |app: deskhand_platform::App| AppView {
             windows: windows.iter().filter(|w| w.pid == Some(app.pid)).map(WindowView::from).collect(),

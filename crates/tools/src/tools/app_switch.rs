@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use deskhand_platform::{PlatformError, Window, WindowChange};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk,
+    ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,7 +84,8 @@ impl Tool for AppSwitch {
         let mut report = EffectReport::new(effect, why);
         report.layer = Some(Layer::Semantic);
         report.hit = Some(format!("window {:?}", window.title));
-        let shown = now.filter(|n| n.pid == window.pid || n.id == window.id).unwrap_or_else(|| window.clone());
+        let shown =
+            now.filter(|n| n.pid == window.pid || n.id == window.id).unwrap_or_else(|| window.clone());
         let success = effect != Effect::SuspectedNoop;
         Ok(Done::own(Output { success, name, pid: window.pid, window: WindowView::from(&shown) }, report))
     }
@@ -108,7 +110,10 @@ fn choose(ctx: &Ctx<'_>, name: &str) -> Result<(String, Window, Vec<Window>)> {
     let window = all.iter().filter(own).min_by_key(order).cloned();
     match window {
         Some(window) => {
-            let name = apps.iter().find(|a| window.pid == Some(a.pid)).map_or_else(|| window.app.clone(), |a| a.name.clone());
+            let name = apps
+                .iter()
+                .find(|a| window.pid == Some(a.pid))
+                .map_or_else(|| window.app.clone(), |a| a.name.clone());
             Ok((name, window, all))
         }
         None => Err(Error::new(ErrorCode::WindowNotFound, format!("{name:?} runs but has no window"))

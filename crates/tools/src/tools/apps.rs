@@ -28,7 +28,13 @@ pub(crate) struct WindowView {
 
 impl From<&Window> for WindowView {
     fn from(w: &Window) -> Self {
-        Self { title: w.title.clone(), bounds: w.bounds, focused: w.focused, window_id: w.id.0, minimized: w.minimized }
+        Self {
+            title: w.title.clone(),
+            bounds: w.bounds,
+            focused: w.focused,
+            window_id: w.id.0,
+            minimized: w.minimized,
+        }
     }
 }
 
@@ -52,15 +58,24 @@ pub(crate) fn running(ctx: &Ctx<'_>, field: &str, name: &str) -> Result<Vec<App>
         stem.unwrap_or(program).to_owned()
     };
     let named = |a: &App, wanted: &str| {
-        same_app(&a.name, wanted) || same_app(&a.program, wanted) || same_app(&plain(&a.program), wanted) || a.desktop_id.as_deref().is_some_and(|d| same_app(d, wanted))
+        same_app(&a.name, wanted)
+            || same_app(&a.program, wanted)
+            || same_app(&plain(&a.program), wanted)
+            || a.desktop_id.as_deref().is_some_and(|d| same_app(d, wanted))
     };
     let mut found: Vec<App> = all.iter().filter(|a| named(a, wanted) || of_class(a)).cloned().collect();
     if found.is_empty() {
         // A name in another language is only in the list of what is installed.
         let installed = ctx.desktop.apps.installed().unwrap_or_default();
-        let called = |i: &&InstalledApp| same_app(&i.name, wanted) || i.other_names.iter().any(|n| same_app(n, wanted));
+        let called = |i: &&InstalledApp| {
+            same_app(&i.name, wanted) || i.other_names.iter().any(|n| same_app(n, wanted))
+        };
         let ids: Vec<&InstalledApp> = installed.iter().filter(called).collect();
-        found = all.iter().filter(|a| ids.iter().any(|i| named(a, &i.desktop_id) || named(a, &i.program))).cloned().collect();
+        found = all
+            .iter()
+            .filter(|a| ids.iter().any(|i| named(a, &i.desktop_id) || named(a, &i.program)))
+            .cloned()
+            .collect();
     }
     if found.is_empty() {
         return Err(not_running(field, name, &all));

@@ -22,7 +22,13 @@ pub(crate) fn millis(field: &str, given: Option<f64>, default: u64, most: u64) -
 }
 
 /// A whole number from `least` to `most`.
-pub(crate) fn bounded<T: PartialOrd + std::fmt::Display + Copy>(field: &str, given: Option<T>, default: T, least: T, most: T) -> Result<T> {
+pub(crate) fn bounded<T: PartialOrd + std::fmt::Display + Copy>(
+    field: &str,
+    given: Option<T>,
+    default: T,
+    least: T,
+    most: T,
+) -> Result<T> {
     match given {
         None => Ok(default),
         Some(n) if n >= least && n <= most => Ok(n),
@@ -42,7 +48,9 @@ pub(crate) fn text(field: &str, given: &str, most: usize) -> Result<()> {
 pub(crate) fn at_most(field: &str, given: &str, most: usize) -> Result<()> {
     let count = if given.len() <= most { 0 } else { given.chars().count() };
     if count > most {
-        return Err(wrong(field, format!("has {count} characters; at most {most} are taken")).detail("limit", most));
+        return Err(
+            wrong(field, format!("has {count} characters; at most {most} are taken")).detail("limit", most)
+        );
     }
     Ok(())
 }

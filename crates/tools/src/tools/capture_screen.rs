@@ -1,7 +1,9 @@
 //! `capture_screen` (host seed §2).
 
 use deskhand_platform::Area;
-use deskhand_protocol::{Category, Error, ErrorCode, Evidence, Lane, Level, Needs, Rect, Result, Risk, ToolMeta, WindowRoute};
+use deskhand_protocol::{
+    Category, Error, ErrorCode, Evidence, Lane, Level, Needs, Rect, Result, Risk, ToolMeta, WindowRoute,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -68,7 +70,8 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
         (Some(id), None, None) => {
             let ids: Vec<u32> = ctx.desktop.screen.displays()?.iter().map(|d| d.id).collect();
             if !ids.contains(&id) {
-                return Err(wrong("display", format!("is {id}; there is no such display")).hint(format!("use one of {ids:?}")));
+                return Err(wrong("display", format!("is {id}; there is no such display"))
+                    .hint(format!("use one of {ids:?}")));
             }
             Ok((Area::Display(id), Some(id)))
         }
@@ -88,11 +91,13 @@ fn named(ctx: &Ctx<'_>, wanted: &WindowRoute) -> Result<deskhand_platform::Windo
         return Err(wrong("window", "is empty; give windowId or titlePattern"));
     }
     let fits = |w: &&deskhand_platform::Window| {
-        wanted.window_id.is_none_or(|id| w.id.0 == id) && pattern.as_ref().is_none_or(|p| p.is_match(&w.title))
+        wanted.window_id.is_none_or(|id| w.id.0 == id)
+            && pattern.as_ref().is_none_or(|p| p.is_match(&w.title))
     };
     let found = all.iter().filter(fits).min_by_key(|w| !w.focused).cloned();
     found.ok_or_else(|| {
         let what = serde_json::to_string(wanted).unwrap_or_default();
-        Error::new(ErrorCode::WindowNotFound, format!("no window fits {what}")).detail("windows", windows_json(&all))
+        Error::new(ErrorCode::WindowNotFound, format!("no window fits {what}"))
+            .detail("windows", windows_json(&all))
     })
 }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use deskhand_platform::{Button, ElementAction, PlatformError};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, ElementRef, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result, Risk, Role, Target, ToolMeta,
+    Category, Effect, EffectReport, ElementRef, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point,
+    Result, Risk, Role, Target, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +85,10 @@ impl Tool for Click {
         aim.check_actionable(ctx)?;
         ctx.route.guard(ctx.desktop)?;
         let plain = button == MouseButton::Left && count == 1;
-        if plain && takes_focus(&aim) && let Ok(done) = by_element(ctx, &aim)? {
+        if plain
+            && takes_focus(&aim)
+            && let Ok(done) = by_element(ctx, &aim)?
+        {
             return Ok(done);
         }
         let button = match button {
@@ -118,10 +122,16 @@ fn own_action(aim: &Aim) -> Option<ElementAction> {
     let e = &aim.element;
     let has_action = !e.actions.is_empty();
     match e.role {
-        Role::Button | Role::ToggleButton | Role::CheckBox | Role::RadioButton | Role::Link | Role::MenuItem | Role::Menu => {
-            has_action.then_some(ElementAction::Press)
+        Role::Button
+        | Role::ToggleButton
+        | Role::CheckBox
+        | Role::RadioButton
+        | Role::Link
+        | Role::MenuItem
+        | Role::Menu => has_action.then_some(ElementAction::Press),
+        Role::TextField | Role::TextArea | Role::PasswordField | Role::SpinButton if e.states.focusable => {
+            Some(ElementAction::Focus)
         }
-        Role::TextField | Role::TextArea | Role::PasswordField | Role::SpinButton if e.states.focusable => Some(ElementAction::Focus),
         // The default action of an entry often is "activate", which opens it: more than a click.
         Role::Tab | Role::ListItem | Role::TreeItem => {
             let first = e.actions.first().map(|a| a.to_lowercase()).unwrap_or_default();
@@ -137,7 +147,9 @@ fn own_action(aim: &Aim) -> Option<ElementAction> {
 
 /// The element's own way; the inner error says why it cannot be taken.
 fn by_element(ctx: &Ctx<'_>, aim: &Aim) -> Result<Result<Done<Output>, String>> {
-    let Some(action) = own_action(aim) else { return Ok(Err("the element has no action for a click".into())) };
+    let Some(action) = own_action(aim) else {
+        return Ok(Err("the element has no action for a click".into()));
+    };
     if action == ElementAction::Focus
         && let Some(window) = aim.window.as_ref().filter(|w| !w.focused)
     {
@@ -148,14 +160,17 @@ fn by_element(ctx: &Ctx<'_>, aim: &Aim) -> Result<Result<Done<Output>, String>> 
     ctx.mark_now();
     ctx.scope.check("clicking")?;
     let acted = ctx.desktop.elements.act(aim.handle(), &action, &ctx.scope.within(ANSWER));
-    let output = || Output { success: true, position: None, element: aim.reference.clone(), layer: Layer::Element };
+    let output =
+        || Output { success: true, position: None, element: aim.reference.clone(), layer: Layer::Element };
     let mut report = EffectReport::new(Effect::Unverifiable, "the element's own action was used");
     report.layer = Some(Layer::Element);
     report.at = aim.element.rect.map(|r| r.center());
     report.hit = Some(aim.words());
     match acted {
         Ok(done) if done.done == Some(false) => Ok(Err(format!("{} did nothing", done.how))),
-        Ok(done) if matches!(action, ElementAction::Focus | ElementAction::Select) && done.done == Some(true) => {
+        Ok(done)
+            if matches!(action, ElementAction::Focus | ElementAction::Select) && done.done == Some(true) =>
+        {
             report.effect = Effect::Confirmed;
             report.why = format!("read back after {}", done.how);
             Ok(Ok(Done::own(output(), report)))
@@ -188,6 +203,7 @@ fn by_pointer(ctx: &Ctx<'_>, aim: Aim, point: Point, button: Button, count: u32)
     let mut report = pointer::click(ctx, &spot, &How { button, count, modifiers: &[], smooth: false })?;
     report.hit = Some(aim.words());
     report.layer = Some(Layer::Element);
-    let output = Output { success: true, position: Some(point), element: aim.reference, layer: Layer::Element };
+    let output =
+        Output { success: true, position: Some(point), element: aim.reference, layer: Layer::Element };
     Ok(pointer::watch(output, report, &spot))
 }

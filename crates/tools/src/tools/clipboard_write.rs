@@ -1,6 +1,8 @@
 //! `clipboard_write` (control seed §3.9.1).
 
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +56,9 @@ impl Tool for ClipboardWrite {
             let back = ctx.desktop.clipboard.read_text(ctx.scope)?.unwrap_or_default();
             match back == input.text {
                 true => EffectReport::new(Effect::Confirmed, "read back: the same text"),
-                false => EffectReport::new(Effect::SuspectedNoop, "read back: another text is on the clipboard"),
+                false => {
+                    EffectReport::new(Effect::SuspectedNoop, "read back: another text is on the clipboard")
+                }
             }
         } else {
             EffectReport::new(Effect::Unverifiable, "not read back")

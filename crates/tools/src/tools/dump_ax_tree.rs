@@ -73,8 +73,13 @@ impl Tool for DumpAxTree {
                 None => Root::Window(active(ctx)?.ok_or_else(nothing_in_front)?.id),
             },
         };
-        let bounds = Bounds { max_depth: input.max_depth, max_nodes: input.max_nodes, max_wall_time_ms: input.max_wall_time_ms };
-        let query = bounds.query(root, input.include_text.unwrap_or(false), input.visible_only.unwrap_or(true))?;
+        let bounds = Bounds {
+            max_depth: input.max_depth,
+            max_nodes: input.max_nodes,
+            max_wall_time_ms: input.max_wall_time_ms,
+        };
+        let query =
+            bounds.query(root, input.include_text.unwrap_or(false), input.visible_only.unwrap_or(true))?;
         let tree = ctx.desktop.elements.tree(&query, ctx.scope)?;
         Ok(Done::look(keep(ctx, tree, &query)))
     }
@@ -85,5 +90,6 @@ fn active(ctx: &Ctx<'_>) -> Result<Option<deskhand_platform::Window>> {
 }
 
 fn nothing_in_front() -> Error {
-    Error::new(ErrorCode::WindowNotFound, "no window has the focus").hint("route the call to a window, or use root \"desktop\"")
+    Error::new(ErrorCode::WindowNotFound, "no window has the focus")
+        .hint("route the call to a window, or use root \"desktop\"")
 }

@@ -1,6 +1,9 @@
 //! `find` (host seed §2.0, R1.6).
 
-use deskhand_protocol::{Candidate, Category, ElementRef, Evidence, Lane, Level, Needs, Result, Risk, Selector, SnapshotId, ToolMeta};
+use deskhand_protocol::{
+    Candidate, Category, ElementRef, Evidence, Lane, Level, Needs, Result, Risk, Selector, SnapshotId,
+    ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,8 +72,10 @@ impl Tool for Find {
         let Some(best) = found.candidates.first() else {
             return Err(aim::not_found(ctx, &input.selector, &found));
         };
-        let next = found.candidates.get(1).map_or_else(String::new, |c| format!("; the next has {}", c.score));
-        let reason = format!("score {} of {} that fit: {}{next}", best.score, found.total, best.reasons.join(", "));
+        let next =
+            found.candidates.get(1).map_or_else(String::new, |c| format!("; the next has {}", c.score));
+        let reason =
+            format!("score {} of {} that fit: {}{next}", best.score, found.total, best.reasons.join(", "));
         Ok(Done::look(Output {
             snapshot_id: found.snapshot.id.clone(),
             found: found.total,

@@ -71,7 +71,10 @@ impl Tool for Highlight {
             (Some(target), None) => {
                 let aim = aim::aim(ctx, target)?;
                 let rect = aim.element.rect.filter(|r| !r.is_empty());
-                (rect.ok_or_else(|| not_actionable(&aim.words(), "it has no place on the screen"))?, Some(aim.words()))
+                (
+                    rect.ok_or_else(|| not_actionable(&aim.words(), "it has no place on the screen"))?,
+                    Some(aim.words()),
+                )
             }
             (None, Some(rect)) if rect.is_empty() => return Err(wrong("rect", "has no width or height")),
             (None, Some(rect)) => (rect, None),

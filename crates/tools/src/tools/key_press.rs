@@ -1,7 +1,9 @@
 //! `key_press` (control seed §3.4.2).
 
 use deskhand_platform::{Key, Modifier, NamedKey};
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

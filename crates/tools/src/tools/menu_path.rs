@@ -67,7 +67,10 @@ fn split(path: &str) -> Vec<String> {
 }
 
 fn entry_role(role: Role) -> bool {
-    matches!(role, Role::MenuItem | Role::Menu | Role::CheckBox | Role::RadioButton | Role::Button | Role::ToggleButton)
+    matches!(
+        role,
+        Role::MenuItem | Role::Menu | Role::CheckBox | Role::RadioButton | Role::Button | Role::ToggleButton
+    )
 }
 
 /// Indexes of the entries directly below `parent`. A popup that repeats the name of its entry (Qt), and
@@ -97,7 +100,8 @@ fn collect(tree: &Tree, parent: usize, above: &str, out: &mut Vec<usize>) {
 
 /// Where menus start: the menu bars, those of the active window first; without any, open popups.
 pub(crate) fn bars(tree: &Tree) -> Vec<usize> {
-    let mut bars: Vec<usize> = (0..tree.nodes.len()).filter(|i| tree.nodes[*i].element.role == Role::MenuBar).collect();
+    let mut bars: Vec<usize> =
+        (0..tree.nodes.len()).filter(|i| tree.nodes[*i].element.role == Role::MenuBar).collect();
     bars.sort_by_key(|i| !under_active(tree, *i));
     if bars.is_empty() {
         // A menu whose parents are no menus: a context menu, or a toolkit without bars.
@@ -135,7 +139,8 @@ fn under_active(tree: &Tree, index: usize) -> bool {
 pub(crate) fn pick(tree: &Tree, entries: &[usize], wanted: &str) -> Option<usize> {
     let key = plain(wanted);
     let dots = |s: &str| s.trim_end().ends_with('…') || s.trim_end().ends_with("...");
-    let fits: Vec<usize> = entries.iter().copied().filter(|i| plain(&tree.nodes[*i].element.name) == key).collect();
+    let fits: Vec<usize> =
+        entries.iter().copied().filter(|i| plain(&tree.nodes[*i].element.name) == key).collect();
     let same = |i: &&usize| dots(&tree.nodes[**i].element.name) == dots(wanted);
     fits.iter().find(same).or_else(|| fits.first()).copied()
 }

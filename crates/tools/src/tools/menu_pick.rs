@@ -2,9 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree};
+use deskhand_platform::{
+    Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree,
+};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result, Risk, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result,
+    Risk, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -136,9 +139,14 @@ impl Walk<'_, '_> {
             return Ok((tree, bar, 1));
         }
         let Some(bar) = bars.first().copied() else {
-            return Err(Error::new(ErrorCode::ElementNotFound, format!("there is no menu bar among {} elements", tree.nodes.len()))
-                .hint("the application may have no menus, or not tell of them: use hotkey, or click by coordinates")
-                .detail("frontmost", frontmost(self.ctx.desktop)));
+            return Err(Error::new(
+                ErrorCode::ElementNotFound,
+                format!("there is no menu bar among {} elements", tree.nodes.len()),
+            )
+            .hint(
+                "the application may have no menus, or not tell of them: use hotkey, or click by coordinates",
+            )
+            .detail("frontmost", frontmost(self.ctx.desktop)));
         };
         Err(self.missing(&parts[0], &tree, &entries(&tree, bar)))
     }
@@ -146,7 +154,8 @@ impl Walk<'_, '_> {
     /// Whether a label names the application (or its window).
     fn names_app(&self, tree: &Tree, part: &str) -> bool {
         let wanted = plain(part);
-        let front = self.ctx.route.window.clone().or_else(|| self.ctx.desktop.windows.active().ok().flatten());
+        let front =
+            self.ctx.route.window.clone().or_else(|| self.ctx.desktop.windows.active().ok().flatten());
         let pid = front.as_ref().and_then(|w| w.pid);
         let running = self.ctx.desktop.apps.running().unwrap_or_default();
         let names = running.iter().filter(|a| Some(a.pid) == pid).flat_map(|a| [&a.name, &a.program]);
@@ -159,7 +168,11 @@ impl Walk<'_, '_> {
     }
 
     fn missing(&self, part: &str, tree: &Tree, list: &[usize]) -> Error {
-        let place = if self.path.is_empty() { "the menu bar".to_owned() } else { format!("{:?}", self.path.join(" > ")) };
+        let place = if self.path.is_empty() {
+            "the menu bar".to_owned()
+        } else {
+            format!("{:?}", self.path.join(" > "))
+        };
         Error::new(ErrorCode::ElementNotFound, format!("there is no menu entry {part:?} in {place}"))
             .hint("use one of details.entries")
             .detail("entries", labels(tree, list))
@@ -285,22 +298,34 @@ impl Walk<'_, '_> {
                     Ok(tree) => tree,
                     Err(e) if e.code == ErrorCode::Aborted => return Err(e),
                     // It was picked once already: that is what is told, not that a second way failed.
-                    Err(_) => return Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed, and the menu cannot be opened".into())))),
+                    Err(_) => {
+                        return Ok(self.done(Some((
+                            Effect::SuspectedNoop,
+                            "nothing changed, and the menu cannot be opened".into(),
+                        ))));
+                    }
                 };
-                let shown = pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone());
+                let shown =
+                    pick(&tree, &entries(&tree, 0), &leaf.name).map(|i| tree.nodes[i].element.clone());
                 let Some(shown) = shown else {
                     self.close_menus();
-                    return Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed, and the entry is gone when its menu opens".into()))));
+                    return Ok(self.done(Some((
+                        Effect::SuspectedNoop,
+                        "nothing changed, and the entry is gone when its menu opens".into(),
+                    ))));
                 };
                 ctx.mark_now();
                 let marks = (None, ctx.desktop.elements.mark().ok());
                 self.press(&shown)?;
                 match self.sign(marks, false)? {
-                    Some(Sign::Window(why) | Sign::Event(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
+                    Some(Sign::Window(why) | Sign::Event(why)) => {
+                        Ok(self.done(Some((Effect::Confirmed, why))))
+                    }
                     _ => Ok(self.unclear()),
                 }
             }
-            None if !answered => Ok(self.done(Some((Effect::Unverifiable, "no answer came, and nothing was seen to change".into())))),
+            None if !answered => Ok(self
+                .done(Some((Effect::Unverifiable, "no answer came, and nothing was seen to change".into())))),
             None if direct => Ok(self.done(Some((Effect::SuspectedNoop, "nothing changed".into())))),
             None => Ok(self.unclear()),
         }
@@ -308,7 +333,11 @@ impl Walk<'_, '_> {
 
     /// Presses; false when no answer came, so that it may have happened.
     fn press(&self, leaf: &Element) -> Result<bool> {
-        match self.ctx.desktop.elements.act(&leaf.handle, &ElementAction::Press, &self.ctx.scope.within(ANSWER)) {
+        match self.ctx.desktop.elements.act(
+            &leaf.handle,
+            &ElementAction::Press,
+            &self.ctx.scope.within(ANSWER),
+        ) {
             Ok(_) => Ok(true),
             Err(PlatformError::Timeout { .. } | PlatformError::AppUnresponsive { .. }) => {
                 self.ctx.scope.check("picking a menu entry")?;
@@ -341,7 +370,8 @@ impl Walk<'_, '_> {
                 };
                 if let Some(event) = event {
                     since = Some(event.mark);
-                    let content = matches!(event.kind, ElementEventKind::TextChanged | ElementEventKind::ValueChanged);
+                    let content =
+                        matches!(event.kind, ElementEventKind::TextChanged | ElementEventKind::ValueChanged);
                     if content {
                         return Ok(Some(Sign::Event(format!("the application says {}", event.detail))));
                     }

@@ -62,7 +62,10 @@ pub(crate) fn window_by_title(ctx: &Ctx<'_>, field: &str, title: &str) -> Result
             return Ok(window.clone());
         }
     }
-    Err(Error::new(ErrorCode::WindowNotFound, format!("{field} is {title:?}; no open window has such a title"))
-        .detail("field", field)
-        .detail("windows", windows_json(&all)))
+    Err(Error::new(
+        ErrorCode::WindowNotFound,
+        format!("{field} is {title:?}; no open window has such a title"),
+    )
+    .detail("field", field)
+    .detail("windows", windows_json(&all)))
 }

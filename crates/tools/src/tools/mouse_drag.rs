@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use deskhand_platform::Button;
-use deskhand_protocol::{Category, Evidence, Lane, Level, Needs, Point, Result, Risk, ScreenshotId, ToolMeta};
+use deskhand_protocol::{
+    Category, Evidence, Lane, Level, Needs, Point, Result, Risk, ScreenshotId, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

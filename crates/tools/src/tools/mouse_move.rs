@@ -1,6 +1,8 @@
 //! `mouse_move` (control seed §3.3.1).
 
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ScreenshotId, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ScreenshotId, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

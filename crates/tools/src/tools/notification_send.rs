@@ -1,7 +1,9 @@
 //! `notification_send` (control seed §3.9.2).
 
 use deskhand_platform::Urgency as Matters;
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +71,8 @@ impl Tool for NotificationSend {
         };
         ctx.scope.check("sending a notification")?;
         let id = ctx.desktop.notifications.send(&input.title, &input.body, urgency, ctx.scope)?;
-        let mut report = EffectReport::new(Effect::Confirmed, format!("the notification service took it as number {id}"));
+        let mut report =
+            EffectReport::new(Effect::Confirmed, format!("the notification service took it as number {id}"));
         report.layer = Some(Layer::Semantic);
         Ok(Done::own(Output { success: true, id }, report))
     }

@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{Desktop, Frame, PlatformError, Scope, Tree, TreeQuery, Window};
-use deskhand_protocol::{Category, Error, Evidence, Lane, Level, Needs, Point, Rect, Result, Risk, SnapshotId, ToolMeta};
+use deskhand_protocol::{
+    Category, Error, Evidence, Lane, Level, Needs, Point, Rect, Result, Risk, SnapshotId, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,7 +110,11 @@ impl Tool for Observe {
 
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         wanted(input.format, input.quality)?;
-        let bounds = Bounds { max_depth: input.max_depth, max_nodes: input.max_nodes, max_wall_time_ms: input.max_wall_time_ms };
+        let bounds = Bounds {
+            max_depth: input.max_depth,
+            max_nodes: input.max_nodes,
+            max_wall_time_ms: input.max_wall_time_ms,
+        };
         let picture = input.screenshot.unwrap_or(true);
         let mut attempts = 0;
         let (moment, query) = loop {

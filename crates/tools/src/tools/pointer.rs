@@ -68,7 +68,13 @@ pub(crate) struct Spot {
 }
 
 /// Checks a place: on the right display, in the routed window, not behind a modal dialog.
-pub(crate) fn spot(ctx: &Ctx<'_>, names: (&str, &str), x: f64, y: f64, shot: Option<&ScreenshotId>) -> Result<Spot> {
+pub(crate) fn spot(
+    ctx: &Ctx<'_>,
+    names: (&str, &str),
+    x: f64,
+    y: f64,
+    shot: Option<&ScreenshotId>,
+) -> Result<Spot> {
     let point = place::point(ctx, names, x, y, shot)?;
     // Nobody will look at the effect and nobody named a window: the answer would cost more than the click.
     if !ctx.verify && ctx.route.window.is_none() {
@@ -98,14 +104,21 @@ pub(crate) fn spot(ctx: &Ctx<'_>, names: (&str, &str), x: f64, y: f64, shot: Opt
 fn in_route(ctx: &Ctx<'_>, names: (&str, &str), point: Point, there: Option<&Window>) -> Result<()> {
     let Some(wanted) = &ctx.route.window else { return Ok(()) };
     let part = |w: &Window| {
-        w.id == wanted.id || w.transient_for == Some(wanted.id) || (w.title.is_empty() && w.pid.is_some() && w.pid == wanted.pid)
+        w.id == wanted.id
+            || w.transient_for == Some(wanted.id)
+            || (w.title.is_empty() && w.pid.is_some() && w.pid == wanted.pid)
     };
     match there {
-        Some(there) if there.modal && there.id != wanted.id && part(there) => Err(modal_blocking(wanted, there)),
+        Some(there) if there.modal && there.id != wanted.id && part(there) => {
+            Err(modal_blocking(wanted, there))
+        }
         Some(there) if part(there) => Ok(()),
         _ if !wanted.bounds.contains(point) => Err(Error::new(
             ErrorCode::OutOfRange,
-            format!("{}={}, {}={} is outside the routed window {:?}", names.0, point.x, names.1, point.y, wanted.title),
+            format!(
+                "{}={}, {}={} is outside the routed window {:?}",
+                names.0, point.x, names.1, point.y, wanted.title
+            ),
         )
         .hint(format!(
             "valid: {} from {} to {}, {} from {} to {}",
@@ -123,7 +136,10 @@ fn in_route(ctx: &Ctx<'_>, names: (&str, &str), point: Point, there: Option<&Win
             &format!("covered by {:?} ({})", there.title, there.app),
         )
         .detail("covering", window_json(there))),
-        None => Err(not_actionable(&format!("{},{} of {:?}", point.x, point.y, wanted.title), "no window is seen there")),
+        None => Err(not_actionable(
+            &format!("{},{} of {:?}", point.x, point.y, wanted.title),
+            "no window is seen there",
+        )),
     }
 }
 
@@ -136,7 +152,12 @@ pub(crate) struct Click<'a> {
 }
 
 /// One of the three click tools.
-pub(crate) fn click_tool(ctx: &Ctx<'_>, args: &ClickArgs, button: Button, count: u32) -> Result<Done<Output>> {
+pub(crate) fn click_tool(
+    ctx: &Ctx<'_>,
+    args: &ClickArgs,
+    button: Button,
+    count: u32,
+) -> Result<Done<Output>> {
     let spot = spot(ctx, ("x", "y"), args.x, args.y, args.screenshot_id.as_ref())?;
     let modifiers = args.modifiers.as_deref().unwrap_or_default();
     let smooth = args.smooth.unwrap_or(false);
@@ -183,9 +204,10 @@ pub(crate) fn report(ctx: &Ctx<'_>, spot: &Spot) -> EffectReport {
     report.layer = Some(Layer::Coordinates);
     report.at = Some(spot.point);
     if let Some(window) = &spot.window {
-        let element = window.pid.filter(|_| ctx.verify).and_then(|pid| {
-            ctx.desktop.elements.at(spot.point, pid, &ctx.scope.within(WHAT)).ok().flatten()
-        });
+        let element = window
+            .pid
+            .filter(|_| ctx.verify)
+            .and_then(|pid| ctx.desktop.elements.at(spot.point, pid, &ctx.scope.within(WHAT)).ok().flatten());
         report.hit = Some(element.as_ref().map_or_else(|| format!("window {:?}", window.title), words));
     }
     report

@@ -90,17 +90,24 @@ impl Tool for ReadText {
         let aim = aim::aim(ctx, &target)?;
         let element = &aim.element;
         if element.secure {
-            return Err(Error::new(ErrorCode::SecureField, format!("{} is a password field and is never read", aim.words())));
+            return Err(Error::new(
+                ErrorCode::SecureField,
+                format!("{} is a password field and is never read", aim.words()),
+            ));
         }
         let read = match element.has_text {
             true => ctx.desktop.elements.text(aim.handle(), limit + BEYOND, ctx.scope),
-            false => Err(PlatformError::Unsupported { what: "text".to_owned(), why: "the element has none".to_owned() }),
+            false => Err(PlatformError::Unsupported {
+                what: "text".to_owned(),
+                why: "the element has none".to_owned(),
+            }),
         };
         let (whole, total_bytes, more) = match read {
             Ok(read) => (read.text, read.total_bytes, read.truncated),
             // What has no text of its own still has a value or a name.
             Err(PlatformError::NotActionable { .. } | PlatformError::Unsupported { .. }) => {
-                let text = element.value.clone().filter(|v| !v.is_empty()).unwrap_or_else(|| element.name.clone());
+                let text =
+                    element.value.clone().filter(|v| !v.is_empty()).unwrap_or_else(|| element.name.clone());
                 let total = text.len();
                 (text, Some(total), false)
             }

@@ -26,10 +26,8 @@ const SECRETS: &[&str] = &[
 const CARD: &str = r"\b[0-9](?:[ -]?[0-9]){12,18}\b";
 
 /// Things that say who somebody is.
-const PERSONAL: &[&str] = &[
-    r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}",
-    r"\+?[0-9](?:[ ().-]?[0-9]){5,}",
-];
+const PERSONAL: &[&str] =
+    &[r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}", r"\+?[0-9](?:[ ().-]?[0-9]){5,}"];
 
 /// Masks secrets, and with `personal` also e-mail addresses and long runs of digits; how many.
 pub(crate) fn redact(text: &str, personal: bool) -> (String, usize) {

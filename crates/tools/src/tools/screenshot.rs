@@ -4,7 +4,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use deskhand_platform::{Area, Frame, Window};
 use deskhand_protocol::{
-    Category, Error, ErrorCode, Evidence, Lane, Level, Needs, Platform, Rect, Result, Risk, ScreenshotId, ToolMeta,
+    Category, Error, ErrorCode, Evidence, Lane, Level, Needs, Platform, Rect, Result, Risk, ScreenshotId,
+    ToolMeta,
 };
 use deskhand_vision::{Format, Mapping, Pixels};
 use schemars::JsonSchema;
@@ -158,13 +159,16 @@ fn picture(frame: &Frame, format: Format) -> Result<Picture> {
 
 /// Milliseconds since 1970.
 fn now_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
 fn check_quality(quality: Option<u8>) -> Result<u8> {
     match quality.unwrap_or(80) {
         q @ 0..=100 => Ok(q),
-        q => Err(Error::new(ErrorCode::InvalidInput, format!("quality is {q}; it goes from 0 to 100")).detail("field", "quality")),
+        q => Err(Error::new(ErrorCode::InvalidInput, format!("quality is {q}; it goes from 0 to 100"))
+            .detail("field", "quality")),
     }
 }
 
@@ -174,7 +178,10 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
     };
     match input.mode {
         Mode::Fullscreen => of_screen(ctx),
-        Mode::Region => of_region(ctx, input.region.ok_or_else(|| wrong("region", "is missing; mode \"region\" needs it"))?),
+        Mode::Region => of_region(
+            ctx,
+            input.region.ok_or_else(|| wrong("region", "is missing; mode \"region\" needs it"))?,
+        ),
         Mode::Window => {
             let window = match (&input.window_title, &ctx.route.window) {
                 (Some(title), _) => crate::tools::window_by_title(ctx, "window_title", title)?,
@@ -191,9 +198,12 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
 /// A window's part of the screen, and the display it lies on when it lies on one.
 pub(crate) fn of_window(ctx: &Ctx<'_>, window: &Window) -> Result<(Area, Option<u32>)> {
     if window.minimized {
-        return Err(Error::new(ErrorCode::NotActionable, format!("{:?} is minimised and has no pixels", window.title))
-            .hint("restore it first with window_manage")
-            .detail("reason", "minimised"));
+        return Err(Error::new(
+            ErrorCode::NotActionable,
+            format!("{:?} is minimised and has no pixels", window.title),
+        )
+        .hint("restore it first with window_manage")
+        .detail("reason", "minimised"));
     }
     Ok((Area::Window(window.id), on_display(ctx, &window.bounds)?))
 }
@@ -201,7 +211,9 @@ pub(crate) fn of_window(ctx: &Ctx<'_>, window: &Window) -> Result<(Area, Option<
 /// A region of the screen, and the display it lies on when it lies on one.
 pub(crate) fn of_region(ctx: &Ctx<'_>, region: Rect) -> Result<(Area, Option<u32>)> {
     if region.is_empty() {
-        return Err(Error::new(ErrorCode::InvalidInput, "region has no width or height").detail("field", "region"));
+        return Err(
+            Error::new(ErrorCode::InvalidInput, "region has no width or height").detail("field", "region")
+        );
     }
     Ok((Area::Region(region), on_display(ctx, &region)?))
 }

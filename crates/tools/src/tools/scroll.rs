@@ -1,6 +1,8 @@
 //! `scroll` (control seed §3.3.4, host seed §2).
 
-use deskhand_protocol::{Category, Evidence, Lane, Level, Needs, Point, Result, Risk, ScreenshotId, Target, ToolMeta};
+use deskhand_protocol::{
+    Category, Evidence, Lane, Level, Needs, Point, Result, Risk, ScreenshotId, Target, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,7 +99,9 @@ impl Tool for Scroll {
 
 fn place(input: &Input, ctx: &Ctx<'_>) -> Result<Spot> {
     match (&input.target, input.x, input.y) {
-        (Some(_), Some(_), _) | (Some(_), _, Some(_)) => Err(wrong("target", "is given beside x and y; give one or the other")),
+        (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+            Err(wrong("target", "is given beside x and y; give one or the other"))
+        }
         (Some(target), None, None) => {
             let aim = aim::aim(ctx, target)?;
             aim.check_actionable(ctx)?;

@@ -94,7 +94,13 @@ impl Bounds {
             root,
             max_depth: bounded("maxDepth", self.max_depth, 24, 0, 1000)?,
             max_nodes: bounded("maxNodes", self.max_nodes, 1500, 1, 50_000)?,
-            max_wall: Duration::from_millis(bounded("maxWallTimeMs", self.max_wall_time_ms, 1500, 1, 60_000)?),
+            max_wall: Duration::from_millis(bounded(
+                "maxWallTimeMs",
+                self.max_wall_time_ms,
+                1500,
+                1,
+                60_000,
+            )?),
             include_text,
             visible_only,
         })
@@ -152,7 +158,9 @@ pub(crate) fn truncated(limit: Limit) -> Truncated {
     Truncated {
         limit,
         code: ErrorCode::AxTraversalLimit,
-        hint: format!("the tree is not whole: raise {limit}, or start from a smaller root (route to one window)"),
+        hint: format!(
+            "the tree is not whole: raise {limit}, or start from a smaller root (route to one window)"
+        ),
     }
 }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use deskhand_platform::{Button, Element, ElementAction, PlatformError};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Level, Needs, Result, Risk, Role, Target, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Level, Needs, Result, Risk, Role,
+    Target, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -92,7 +93,8 @@ impl Tool for TypeText {
             aim.check_actionable(ctx)?;
             let e = &aim.element;
             // Terminals, cells and pages take keys without being editable themselves.
-            let takes_keys = matches!(e.role, Role::Terminal | Role::Cell | Role::Table | Role::Document | Role::Canvas);
+            let takes_keys =
+                matches!(e.role, Role::Terminal | Role::Cell | Role::Table | Role::Document | Role::Canvas);
             if e.has_text && !e.states.editable && !e.editable_text && !takes_keys {
                 return Err(aim::not_actionable(&aim.words(), "its text cannot be changed"));
             }
@@ -111,7 +113,10 @@ impl Tool for TypeText {
             ctx.notebook.secret();
         }
         if way == Way::Paste && element.is_some_and(|e| e.secure) {
-            return Err(wrong("method", "is \"paste\", which would put a password on the clipboard; use \"keys\""));
+            return Err(wrong(
+                "method",
+                "is \"paste\", which would put a password on the clipboard; use \"keys\"",
+            ));
         }
         ctx.notebook.before()?;
         let pinned = ctx.route.policy.is_some() || aimed.is_some();
@@ -157,8 +162,11 @@ fn check_text(text: &str) -> Result<String> {
     at_most("text", text, MOST)?;
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     match text.chars().enumerate().find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\t')) {
-        Some((i, c)) => Err(wrong("text", format!("has the control character {c:?} at position {i}, which cannot be typed"))
-            .hint("use key_press for keys such as escape or backspace")),
+        Some((i, c)) => Err(wrong(
+            "text",
+            format!("has the control character {c:?} at position {i}, which cannot be typed"),
+        )
+        .hint("use key_press for keys such as escape or backspace")),
         None => Ok(text),
     }
 }
@@ -203,7 +211,11 @@ fn focus(ctx: &Ctx<'_>, aim: &mut Aim) -> Result<()> {
     if let Some(window) = aim.window.as_ref().filter(|w| !w.focused) {
         ctx.desktop.windows.activate(window.id, &ctx.scope.within(Duration::from_secs(3)))?;
     }
-    let done = ctx.desktop.elements.act(aim.handle(), &ElementAction::Focus, &ctx.scope.within(Duration::from_secs(2)));
+    let done = ctx.desktop.elements.act(
+        aim.handle(),
+        &ElementAction::Focus,
+        &ctx.scope.within(Duration::from_secs(2)),
+    );
     if matches!(done, Err(PlatformError::Cancelled)) {
         return Err(PlatformError::Cancelled.into());
     }
@@ -219,8 +231,10 @@ fn focus(ctx: &Ctx<'_>, aim: &mut Aim) -> Result<()> {
     let front = ctx.desktop.windows.active()?;
     match (&aim.window, &front) {
         (Some(window), Some(front)) if window.id == front.id && !aim.element.states.focusable => Ok(()),
-        _ => Err(Error::new(ErrorCode::FocusLost, format!("{} does not take the keyboard focus", aim.words()))
-            .detail("frontmost", frontmost(ctx.desktop))),
+        _ => {
+            Err(Error::new(ErrorCode::FocusLost, format!("{} does not take the keyboard focus", aim.words()))
+                .detail("frontmost", frontmost(ctx.desktop)))
+        }
     }
 }
 

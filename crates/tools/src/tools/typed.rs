@@ -75,7 +75,12 @@ impl Reader {
     }
 
     /// Waits for the text to arrive and compares.
-    pub(crate) fn arrived(&self, ctx: &Ctx<'_>, job: &Job<'_>, since: Instant) -> Result<Verdict, PlatformError> {
+    pub(crate) fn arrived(
+        &self,
+        ctx: &Ctx<'_>,
+        job: &Job<'_>,
+        since: Instant,
+    ) -> Result<Verdict, PlatformError> {
         let (Some(before), Some(element)) = (&self.before, job.element) else {
             return Ok(if job.element.is_some_and(|e| e.secure) || !ctx.verify {
                 Verdict::Unread { why: self.why_not.to_owned() }
@@ -149,9 +154,13 @@ fn in_paragraphs(ctx: &Ctx<'_>, job: &Job<'_>, element: &Element, first: &str) -
         return None;
     }
     Some(if in_document(ctx, job.text) {
-        Verdict::Exact { why: format!("read back: all {} characters are in the document", job.text.chars().count()) }
+        Verdict::Exact {
+            why: format!("read back: all {} characters are in the document", job.text.chars().count()),
+        }
     } else {
-        Verdict::Unread { why: "read back: the first and the last line are there; those between cannot be read".to_owned() }
+        Verdict::Unread {
+            why: "read back: the first and the last line are there; those between cannot be read".to_owned(),
+        }
     })
 }
 
@@ -159,8 +168,12 @@ fn in_paragraphs(ctx: &Ctx<'_>, job: &Job<'_>, element: &Element, first: &str) -
 fn in_document(ctx: &Ctx<'_>, wanted: &str) -> bool {
     let Ok(Some(window)) = ctx.desktop.windows.active() else { return false };
     let Ok(tree) = aim::read(ctx, Root::Window(window.id), false) else { return false };
-    let lines: Vec<&str> =
-        tree.nodes.iter().filter(|n| paragraph(&n.element)).map(|n| n.element.value.as_deref().unwrap_or("")).collect();
+    let lines: Vec<&str> = tree
+        .nodes
+        .iter()
+        .filter(|n| paragraph(&n.element))
+        .map(|n| n.element.value.as_deref().unwrap_or(""))
+        .collect();
     lines.join("\n").contains(wanted)
 }
 
@@ -169,7 +182,9 @@ fn compare(before: &str, after: &str, total: usize) -> Verdict {
         return Verdict::Nothing { why: format!("read back: none of {total} characters is there") };
     }
     let grown = after.chars().count().saturating_sub(before.chars().count()).min(total);
-    Verdict::Part { why: format!("read back: the text grew by {grown} of {total} characters, or was changed on the way") }
+    Verdict::Part {
+        why: format!("read back: the text grew by {grown} of {total} characters, or was changed on the way"),
+    }
 }
 
 /// Whether `after` is `before` with `text` put in somewhere (over a selection, or over nothing).

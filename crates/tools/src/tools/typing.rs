@@ -62,7 +62,15 @@ pub(crate) fn best_way(element: Option<&Element>, text: &str) -> Way {
     if e.editable_text {
         return Way::Insert;
     }
-    let texty = matches!(e.role, Role::TextField | Role::TextArea | Role::ComboBox | Role::Document | Role::Paragraph | Role::SpinButton);
+    let texty = matches!(
+        e.role,
+        Role::TextField
+            | Role::TextArea
+            | Role::ComboBox
+            | Role::Document
+            | Role::Paragraph
+            | Role::SpinButton
+    );
     if e.states.editable || (e.has_text && texty) { Way::Paste } else { Way::Keys }
 }
 
@@ -74,7 +82,11 @@ pub(crate) fn paragraph(e: &Element) -> bool {
 
 /// A field where Enter does something else than start a new line.
 pub(crate) fn single_line(e: &Element) -> bool {
-    !e.states.multi_line && matches!(e.role, Role::TextField | Role::PasswordField | Role::ComboBox | Role::SpinButton | Role::Cell)
+    !e.states.multi_line
+        && matches!(
+            e.role,
+            Role::TextField | Role::PasswordField | Role::ComboBox | Role::SpinButton | Role::Cell
+        )
 }
 
 /// What is typed, and where.
@@ -141,11 +153,18 @@ impl From<PlatformError> for Trouble {
 
 fn insert(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
     let Some(element) = job.element else {
-        return Err(Trouble::Failed(super::args::wrong("method", "\"insert\" needs a target, or a text field with the focus")));
+        return Err(Trouble::Failed(super::args::wrong(
+            "method",
+            "\"insert\" needs a target, or a text field with the focus",
+        )));
     };
     ctx.scope.check("inserting text")?;
     ctx.mark_now();
-    let report = ctx.desktop.elements.act(&element.handle, &ElementAction::InsertText(job.text.to_owned()), ctx.scope)?;
+    let report = ctx.desktop.elements.act(
+        &element.handle,
+        &ElementAction::InsertText(job.text.to_owned()),
+        ctx.scope,
+    )?;
     if !ctx.verify {
         return Ok(match report.done {
             Some(false) => Verdict::Nothing { why: format!("{} did nothing", report.how) },
@@ -208,7 +227,10 @@ fn paste(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Troub
     ctx.route.guard(ctx.desktop).map_err(Trouble::Failed)?;
     ctx.mark_now();
     let modifier = if cfg!(target_os = "macos") { Modifier::Cmd } else { Modifier::Ctrl };
-    ctx.desktop.input.chord(&[Key::Modifier(modifier), Key::Char('v')], ctx.scope).map_err(|e| Trouble::Failed(e.into()))?;
+    ctx.desktop
+        .input
+        .chord(&[Key::Modifier(modifier), Key::Char('v')], ctx.scope)
+        .map_err(|e| Trouble::Failed(e.into()))?;
     let wait = ctx.scope.within(PASTE_WAIT);
     while clipboard.times_read() <= reads {
         if let Err(e) = wait.sleep(Duration::from_millis(2), "waiting for the paste") {

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use deskhand_platform::{Mark, PlatformError};
 use deskhand_protocol::{
-    Category, ElementRef, Error, ErrorCode, Evidence, Lane, Level, Needs, Result, Risk, Selector, TextMatch, ToolMeta,
+    Category, ElementRef, Error, ErrorCode, Evidence, Lane, Level, Needs, Result, Risk, Selector, TextMatch,
+    ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,7 +143,9 @@ fn timed_out(ctx: &Ctx<'_>, condition: &Condition, started: Instant, checks: u32
     let what = serde_json::to_string(condition).unwrap_or_default();
     let ms = millis(started.elapsed());
     Error::new(ErrorCode::Timeout, format!("{what} did not hold within {ms} ms"))
-        .hint("details.state is what was seen last; give a larger timeoutMs, or check the condition with find")
+        .hint(
+            "details.state is what was seen last; give a larger timeoutMs, or check the condition with find",
+        )
         .detail("state", state)
         .detail("checks", checks)
         .detail("frontmost", frontmost(ctx.desktop))
@@ -203,7 +206,9 @@ fn element(
     let Some(best) = search.hits.first() else {
         let near: Vec<String> =
             search.misses.iter().take(5).map(|s| aim::words(&search.tree.nodes[s.index].element)).collect();
-        return Ok(Look::NotYet(json!({"found": 0, "elements": search.tree.nodes.len(), "nearMisses": near})));
+        return Ok(Look::NotYet(
+            json!({"found": 0, "elements": search.tree.nodes.len(), "nearMisses": near}),
+        ));
     };
     let index = best.index;
     let found = &search.tree.nodes[index].element;
@@ -217,7 +222,10 @@ fn element(
 
 fn contains(ctx: &Ctx<'_>, element: &deskhand_platform::Element, wanted: &str) -> Result<bool> {
     if element.secure {
-        return Err(Error::new(ErrorCode::SecureField, format!("{} is a password field and is never read", aim::words(element))));
+        return Err(Error::new(
+            ErrorCode::SecureField,
+            format!("{} is a password field and is never read", aim::words(element)),
+        ));
     }
     let short = element.value.as_deref().is_some_and(|v| v.contains(wanted)) || element.name.contains(wanted);
     if short || !element.has_text {
@@ -234,7 +242,9 @@ fn contains(ctx: &Ctx<'_>, element: &deskhand_platform::Element, wanted: &str) -
 fn window_title(ctx: &Ctx<'_>, wanted: &TextMatch) -> Result<Look> {
     let all = match ctx.desktop.windows.list() {
         Ok(all) => all,
-        Err(e @ (PlatformError::Cancelled | PlatformError::DisplayUnavailable { .. })) => return Err(e.into()),
+        Err(e @ (PlatformError::Cancelled | PlatformError::DisplayUnavailable { .. })) => {
+            return Err(e.into());
+        }
         Err(e) => return Ok(Look::NotYet(json!({"error": Error::from(e)}))),
     };
     for window in &all {
@@ -293,7 +303,9 @@ impl Marks {
     fn wait(&mut self, ctx: &Ctx<'_>, by_screen: bool, time: Duration) -> Result<()> {
         let slice = ctx.scope.within(time);
         let woken = match (by_screen, self.screen, self.elements) {
-            (false, _, Some(mark)) => ctx.desktop.elements.wait_event(mark, None, &slice).map(|e| e.is_some()),
+            (false, _, Some(mark)) => {
+                ctx.desktop.elements.wait_event(mark, None, &slice).map(|e| e.is_some())
+            }
             (_, Some(mark), _) => ctx.desktop.screen.wait_change(mark, None, &slice).map(|c| c.is_some()),
             _ => ctx.scope.sleep(time, "waiting").map(|()| false),
         };

@@ -1,7 +1,9 @@
 //! `window_manage` (control seed §3.5.5).
 
 use deskhand_platform::{Window, WindowChange};
-use deskhand_protocol::{Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta};
+use deskhand_protocol::{
+    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +107,11 @@ fn change(action: Action, bounds: Option<Bounds>) -> Result<WindowChange> {
         Action::Restore => WindowChange::Restore,
         Action::Resize | Action::Move => {
             let b = bounds.ok_or_else(|| wrong("bounds", "is missing; \"resize\" and \"move\" need it"))?;
-            let needed = if action == Action::Resize { (b.width, b.height, "width or height") } else { (b.x, b.y, "x or y") };
+            let needed = if action == Action::Resize {
+                (b.width, b.height, "width or height")
+            } else {
+                (b.x, b.y, "x or y")
+            };
             if needed.0.is_none() && needed.1.is_none() {
                 return Err(wrong("bounds", format!("has neither {}", needed.2.replace("or", "nor"))));
             }
@@ -136,7 +142,8 @@ fn whole(field: &str, value: Option<f64>, least: f64, most: f64) -> Result<Optio
 
 fn judge(change: WindowChange, before: &Window, after: Option<&Window>) -> (Effect, String) {
     let Some(after) = after else { return (Effect::Partial, "the window is gone".to_owned()) };
-    let place = |w: &Window| format!("{}x{} at {},{}", w.bounds.width, w.bounds.height, w.bounds.x, w.bounds.y);
+    let place =
+        |w: &Window| format!("{}x{} at {},{}", w.bounds.width, w.bounds.height, w.bounds.x, w.bounds.y);
     let done = match change {
         WindowChange::Maximize => after.maximized,
         WindowChange::Minimize => after.minimized,
@@ -150,7 +157,10 @@ fn judge(change: WindowChange, before: &Window, after: Option<&Window>) -> (Effe
     };
     if done {
         (Effect::Confirmed, format!("the window is as asked: {}", place(after)))
-    } else if before.bounds != after.bounds || before.maximized != after.maximized || before.minimized != after.minimized {
+    } else if before.bounds != after.bounds
+        || before.maximized != after.maximized
+        || before.minimized != after.minimized
+    {
         (Effect::Partial, format!("the window manager made it {}", place(after)))
     } else {
         (Effect::SuspectedNoop, format!("the window stayed {}", place(after)))

@@ -42,8 +42,14 @@ fn launching_waits_for_the_window() {
     let e = desk.err("app_launch", json!({"name": "nosuch"}));
     assert_eq!(e.code, ErrorCode::AppNotFound);
     assert_eq!(desk.err("app_launch", json!({"name": " "})).code, ErrorCode::InvalidInput);
-    assert_eq!(desk.err("app_launch", json!({"name": "gedit", "args": ["a\u{0}b"]})).code, ErrorCode::InvalidInput);
-    assert_eq!(desk.err("app_launch", json!({"name": "gedit", "args": vec!["a"; 65]})).code, ErrorCode::InvalidInput);
+    assert_eq!(
+        desk.err("app_launch", json!({"name": "gedit", "args": ["a\u{0}b"]})).code,
+        ErrorCode::InvalidInput
+    );
+    assert_eq!(
+        desk.err("app_launch", json!({"name": "gedit", "args": vec!["a"; 65]})).code,
+        ErrorCode::InvalidInput
+    );
 }
 
 #[test]
@@ -64,7 +70,9 @@ fn switching_gives_the_focus() {
 
 #[test]
 fn switching_to_a_blocked_window_shows_its_dialog() {
-    let desk = Desk::new("window \"A\" pid=7 app=\"a\"\nwindow \"Ask\" pid=7 modal for=\"A\"\nwindow \"B\" pid=9 app=\"b\" focused");
+    let desk = Desk::new(
+        "window \"A\" pid=7 app=\"a\"\nwindow \"Ask\" pid=7 modal for=\"A\"\nwindow \"B\" pid=9 app=\"b\" focused",
+    );
     let value = desk.effect("app_switch", json!({"name": "a"}), Effect::Confirmed);
     assert_eq!(value["window"]["title"], "Ask");
 }
@@ -79,7 +87,8 @@ fn closing_says_what_is_gone() {
     assert_eq!((value["success"].as_bool(), &value["open"]), (Some(false), &json!([11])));
     desk.effect("app_close", json!({"name": "11", "force": true}), Effect::Confirmed);
     assert_eq!(desk.err("app_close", json!({"name": "11"})).code, ErrorCode::AppNotFound);
-    let asking = Desk::new("window \"A\" pid=7 app=\"a\" stubborn focused\nwindow \"Save?\" pid=7 modal for=\"A\"");
+    let asking =
+        Desk::new("window \"A\" pid=7 app=\"a\" stubborn focused\nwindow \"Save?\" pid=7 modal for=\"A\"");
     let value = asking.effect("app_close", json!({"name": "a"}), Effect::Partial);
     assert_eq!(value["dialog"]["title"], "Save?");
 }
@@ -95,16 +104,29 @@ fn windows_are_changed_and_looked_at() {
     call(json!({"window_title": "Main", "action": "restore"}));
     let value = call(json!({"window_title": "Main", "action": "move", "bounds": {"x": 5, "y": 7.4}}));
     assert_eq!(value["window"]["bounds"], json!({"x": 5, "y": 7, "width": 400, "height": 300}));
-    let value = call(json!({"window_title": "Main", "action": "resize", "bounds": {"width": 500, "height": 350}}));
+    let value =
+        call(json!({"window_title": "Main", "action": "resize", "bounds": {"width": 500, "height": 350}}));
     assert_eq!(value["window"]["bounds"], json!({"x": 5, "y": 7, "width": 500, "height": 350}));
     let cases = [
         (json!({"window_title": "Nope", "action": "maximize"}), ErrorCode::WindowNotFound, "Nope"),
         (json!({"window_title": "", "action": "maximize"}), ErrorCode::InvalidInput, "window_title"),
         (json!({"window_title": "Main", "action": "close"}), ErrorCode::InvalidInput, "action"),
         (json!({"window_title": "Main", "action": "move"}), ErrorCode::InvalidInput, "bounds"),
-        (json!({"window_title": "Main", "action": "move", "bounds": {"width": 5}}), ErrorCode::InvalidInput, "x nor y"),
-        (json!({"window_title": "Main", "action": "resize", "bounds": {"width": 0}}), ErrorCode::InvalidInput, "bounds.width"),
-        (json!({"window_title": "Main", "action": "maximize", "bounds": {"width": 5}}), ErrorCode::InvalidInput, "bounds"),
+        (
+            json!({"window_title": "Main", "action": "move", "bounds": {"width": 5}}),
+            ErrorCode::InvalidInput,
+            "x nor y",
+        ),
+        (
+            json!({"window_title": "Main", "action": "resize", "bounds": {"width": 0}}),
+            ErrorCode::InvalidInput,
+            "bounds.width",
+        ),
+        (
+            json!({"window_title": "Main", "action": "maximize", "bounds": {"width": 5}}),
+            ErrorCode::InvalidInput,
+            "bounds",
+        ),
     ];
     for (args, code, says) in cases {
         let e = desk.err("window_manage", args);

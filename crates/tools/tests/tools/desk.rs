@@ -83,7 +83,12 @@ impl Desk {
         let routed = resolve(route.as_ref(), &desktop, !tool.meta().read_only, &scope)?;
         let ctx = Ctx::new(&desktop, &scope, &routed, &self.books, &self.notes, self.verify);
         let out = parsed.run(&ctx);
-        assert_eq!(desktop.input.held(), Vec::<String>::new(), "{} leaves something held down", tool.meta().name);
+        assert_eq!(
+            desktop.input.held(),
+            Vec::<String>::new(),
+            "{} leaves something held down",
+            tool.meta().name
+        );
         out
     }
 

@@ -66,13 +66,16 @@ fn arguments_raise_the_risk() {
         let parsed = deskhand_tools::find(tool).unwrap().parse(args.clone()).unwrap();
         assert_eq!(parsed.assess().raise_to, want, "{tool} {args}");
     }
-    let force = deskhand_tools::find("app_close").unwrap().parse(json!({"name": "x", "force": true})).unwrap();
+    let force =
+        deskhand_tools::find("app_close").unwrap().parse(json!({"name": "x", "force": true})).unwrap();
     assert!(force.assess().why[0].contains("L4"));
 }
 
 #[test]
 fn keys_go_only_to_the_routed_window() {
-    let desk = Desk::new("window \"A\" pid=7 focused\n  text #a \"\" value=\"\" focused\nwindow \"B\" pid=9\n  text #b \"\" value=\"\" focused");
+    let desk = Desk::new(
+        "window \"A\" pid=7 focused\n  text #a \"\" value=\"\" focused\nwindow \"B\" pid=9\n  text #b \"\" value=\"\" focused",
+    );
     let b = |policy: &str| json!({"window": {"titlePattern": "B"}, "focusPolicy": policy});
     let e = desk.routed("key_press", json!({"keys": ["x"]}), &b("failIfNotFocused")).unwrap_err();
     assert_eq!(e.code, ErrorCode::FocusLost);

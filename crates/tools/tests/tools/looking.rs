@@ -32,7 +32,8 @@ fn screenshots_have_the_fields_of_the_seed() {
     let value = desk.ok("screenshot", json!({"mode": "window", "window_title": "other", "format": "png"}));
     assert_eq!(value["region"], json!({"x": 700, "y": 100, "width": 300, "height": 300}));
     picture(&value, b"\x89PN");
-    let value = desk.ok("screenshot", json!({"mode": "region", "region": {"x": 5, "y": 6, "width": 7, "height": 8}}));
+    let value =
+        desk.ok("screenshot", json!({"mode": "region", "region": {"x": 5, "y": 6, "width": 7, "height": 8}}));
     assert_eq!((value["width"].as_u64(), value["height"].as_u64()), (Some(7), Some(8)));
     let value = desk.ok("capture_screen", json!({"window": {"titlePattern": "^Oth"}}));
     assert_eq!(value["region"]["x"], 700);
@@ -48,14 +49,29 @@ fn wrong_pictures_are_refused() {
     let cases = [
         ("screenshot", json!({}), ErrorCode::InvalidInput, "mode"),
         ("screenshot", json!({"mode": "region"}), ErrorCode::InvalidInput, "region"),
-        ("screenshot", json!({"mode": "region", "region": {"x": 0, "y": 0, "width": 0, "height": 5}}), ErrorCode::InvalidInput, "region"),
-        ("screenshot", json!({"mode": "region", "region": {"x": 9000, "y": 0, "width": 5, "height": 5}}), ErrorCode::OutOfRange, "region"),
+        (
+            "screenshot",
+            json!({"mode": "region", "region": {"x": 0, "y": 0, "width": 0, "height": 5}}),
+            ErrorCode::InvalidInput,
+            "region",
+        ),
+        (
+            "screenshot",
+            json!({"mode": "region", "region": {"x": 9000, "y": 0, "width": 5, "height": 5}}),
+            ErrorCode::OutOfRange,
+            "region",
+        ),
         ("screenshot", json!({"mode": "window", "window_title": "none"}), ErrorCode::WindowNotFound, "none"),
         ("screenshot", json!({"mode": "window", "window_title": "W"}), ErrorCode::NotActionable, "minimised"),
         ("screenshot", json!({"mode": "fullscreen", "quality": 101}), ErrorCode::InvalidInput, "quality"),
         ("screenshot", json!({"mode": "fullscreen", "format": "gif"}), ErrorCode::InvalidInput, "format"),
         ("capture_screen", json!({"display": 5}), ErrorCode::InvalidInput, "display"),
-        ("capture_screen", json!({"display": 0, "region": {"x": 0, "y": 0, "width": 1, "height": 1}}), ErrorCode::InvalidInput, "one of them"),
+        (
+            "capture_screen",
+            json!({"display": 0, "region": {"x": 0, "y": 0, "width": 1, "height": 1}}),
+            ErrorCode::InvalidInput,
+            "one of them",
+        ),
         ("capture_screen", json!({"window": {}}), ErrorCode::InvalidInput, "window"),
         ("capture_screen", json!({"window": {"titlePattern": "("}}), ErrorCode::InvalidInput, "titlePattern"),
         ("capture_screen", json!({"window": {"windowId": 1}}), ErrorCode::WindowNotFound, "windowId"),
@@ -94,7 +110,8 @@ fn observe_gives_everything_of_one_moment() {
 #[test]
 fn observe_looks_again_when_the_screen_changes() {
     // Every look takes longer than the time between two changes.
-    let mut scene = String::from("slow 30\nwindow \"W\" pid=7 focused\n  label #l \"\" value=\"\"\n  button #go \"Go\"");
+    let mut scene =
+        String::from("slow 30\nwindow \"W\" pid=7 focused\n  label #l \"\" value=\"\"\n  button #go \"Go\"");
     scene.push_str(" -> nothing");
     for ms in (0..120).map(|i| i * 10) {
         scene.push_str(&format!(" ; after {ms} set #l \"{ms}\""));
@@ -103,7 +120,12 @@ fn observe_looks_again_when_the_screen_changes() {
     desk.fake.run("nothing");
     desk.ok("click", json!({"target": titled("Go")}));
     let value = desk.ok("observe", json!({"screenshot": true}));
-    assert_eq!((value["attempts"].as_u64(), value["changedDuring"].as_bool()), (Some(3), Some(true)), "{}", value["skewMs"]);
+    assert_eq!(
+        (value["attempts"].as_u64(), value["changedDuring"].as_bool()),
+        (Some(3), Some(true)),
+        "{}",
+        value["skewMs"]
+    );
 }
 
 #[test]
@@ -156,7 +178,12 @@ fn a_bound_that_is_hit_is_told_beside_the_partial_tree() {
     let slow = Desk::new(&format!("slow 50\n{SCENE}"));
     let value = slow.ok("dump_ax_tree", json!({"maxWallTimeMs": 5}));
     assert_eq!(value["truncated"]["limit"], "maxWallTimeMs");
-    for args in [json!({"maxNodes": 0}), json!({"maxDepth": 5000}), json!({"maxWallTimeMs": 0}), json!({"root": "screen"})] {
+    for args in [
+        json!({"maxNodes": 0}),
+        json!({"maxDepth": 5000}),
+        json!({"maxWallTimeMs": 0}),
+        json!({"root": "screen"}),
+    ] {
         assert_eq!(desk.err("dump_ax_tree", args).code, ErrorCode::InvalidInput);
     }
     let frozen = Desk::new("window \"W\" pid=7 focused frozen");
@@ -170,7 +197,10 @@ fn text_is_read_only_by_read_text() {
     let desk = Desk::new(SCENE);
     let by = |title: &str| json!({"byTitle": {"equals": title}});
     let value = desk.ok("read_text", json!({"selector": by("User")}));
-    assert_eq!(value, json!({"text": "ann@example.org", "truncated": false, "totalBytes": 15, "redacted": 0, "role": "text_field", "label": "User"}));
+    assert_eq!(
+        value,
+        json!({"text": "ann@example.org", "truncated": false, "totalBytes": 15, "redacted": 0, "role": "text_field", "label": "User"})
+    );
     let value = desk.ok("read_text", json!({"selector": by("User"), "redactionMode": "mask"}));
     assert_eq!((value["text"].as_str(), value["redacted"].as_u64()), (Some("[REDACTED]"), Some(1)));
     let value = desk.ok("read_text", json!({"target": titled("User"), "limitBytes": 3}));
@@ -187,8 +217,14 @@ fn text_is_read_only_by_read_text() {
     let e = desk.err("read_text", json!({"selector": by("Password")}));
     assert_eq!(e.code, ErrorCode::SecureField);
     assert_eq!(desk.err("read_text", json!({})).code, ErrorCode::InvalidInput);
-    assert_eq!(desk.err("read_text", json!({"selector": by("User"), "target": titled("User")})).code, ErrorCode::InvalidInput);
-    assert_eq!(desk.err("read_text", json!({"selector": by("User"), "limitBytes": 0})).code, ErrorCode::InvalidInput);
+    assert_eq!(
+        desk.err("read_text", json!({"selector": by("User"), "target": titled("User")})).code,
+        ErrorCode::InvalidInput
+    );
+    assert_eq!(
+        desk.err("read_text", json!({"selector": by("User"), "limitBytes": 0})).code,
+        ErrorCode::InvalidInput
+    );
     assert_eq!(desk.err("read_text", json!({"selector": by("Nobody")})).code, ErrorCode::ElementNotFound);
 }
 
@@ -198,7 +234,11 @@ fn a_highlight_is_seen_on_the_screen() {
     let (value, report) = desk.own("highlight", json!({"target": titled("OK"), "duration": 3000}));
     assert_eq!(report.effect, Effect::Confirmed, "{}", report.why);
     assert_eq!(value["rect"]["x"], 120);
-    desk.effect("highlight", json!({"rect": {"x": 5, "y": 5, "width": 50, "height": 50}, "color": "#00ff00"}), Effect::Confirmed);
+    desk.effect(
+        "highlight",
+        json!({"rect": {"x": 5, "y": 5, "width": 50, "height": 50}, "color": "#00ff00"}),
+        Effect::Confirmed,
+    );
     let cases = [
         (json!({}), "target"),
         (json!({"rect": {"x": 0, "y": 0, "width": 0, "height": 1}}), "rect"),

@@ -76,18 +76,43 @@ fn bad_arguments_name_the_field_and_send_nothing() {
         ("left_click", json!({"x": -1, "y": 10}), ErrorCode::OutOfRange, "x=-1"),
         ("left_click", json!({"x": 1}), ErrorCode::InvalidInput, "y"),
         ("left_click", json!({"x": "a", "y": 1}), ErrorCode::InvalidInput, "`x`"),
-        ("left_click", json!({"x": 1, "y": 1, "modifiers": ["hyper"]}), ErrorCode::InvalidInput, "modifiers[0]"),
+        (
+            "left_click",
+            json!({"x": 1, "y": 1, "modifiers": ["hyper"]}),
+            ErrorCode::InvalidInput,
+            "modifiers[0]",
+        ),
         ("left_click", json!({"x": 1, "y": 1, "z": 1}), ErrorCode::InvalidInput, "z"),
-        ("left_click", json!({"x": 1, "y": 1, "screenshotId": "shot-none"}), ErrorCode::StaleSnapshot, "shot-none"),
+        (
+            "left_click",
+            json!({"x": 1, "y": 1, "screenshotId": "shot-none"}),
+            ErrorCode::StaleSnapshot,
+            "shot-none",
+        ),
         ("right_click", json!({"x": 1920, "y": 1}), ErrorCode::OutOfRange, "outside the desktop"),
         ("double_click", json!({"x": 1, "y": 1080}), ErrorCode::OutOfRange, "outside the desktop"),
         ("mouse_move", json!({"x": 1, "y": 1, "duration": -5}), ErrorCode::InvalidInput, "duration"),
-        ("mouse_drag", json!({"from_x": 1, "from_y": 1, "to_x": 9999, "to_y": 1}), ErrorCode::OutOfRange, "to_x"),
+        (
+            "mouse_drag",
+            json!({"from_x": 1, "from_y": 1, "to_x": 9999, "to_y": 1}),
+            ErrorCode::OutOfRange,
+            "to_x",
+        ),
         ("mouse_drag", json!({"from_x": 1, "from_y": 1, "to_x": 2}), ErrorCode::InvalidInput, "to_y"),
         ("scroll", json!({"x": 1, "y": 1, "direction": "sideways"}), ErrorCode::InvalidInput, "direction"),
-        ("scroll", json!({"x": 1, "y": 1, "direction": "up", "amount": 0}), ErrorCode::InvalidInput, "amount"),
+        (
+            "scroll",
+            json!({"x": 1, "y": 1, "direction": "up", "amount": 0}),
+            ErrorCode::InvalidInput,
+            "amount",
+        ),
         ("scroll", json!({"direction": "up"}), ErrorCode::InvalidInput, "x is missing"),
-        ("scroll", json!({"direction": "up", "x": 1, "y": 1, "target": titled("OK")}), ErrorCode::InvalidInput, "target"),
+        (
+            "scroll",
+            json!({"direction": "up", "x": 1, "y": 1, "target": titled("OK")}),
+            ErrorCode::InvalidInput,
+            "target",
+        ),
         ("click", json!({"target": titled("OK"), "count": 4}), ErrorCode::InvalidInput, "count"),
         ("click", json!({"target": titled("Nope")}), ErrorCode::ElementNotFound, "Nope"),
         ("click", json!({"target": titled("Off")}), ErrorCode::NotActionable, "disabled"),
@@ -136,7 +161,10 @@ fn a_move_is_confirmed_by_the_pointer_and_takes_its_time() {
 #[test]
 fn a_drag_holds_the_button_from_start_to_end() {
     let desk = Desk::new(FORM);
-    let (value, _) = desk.watched("mouse_drag", json!({"from_x": 150, "from_y": 110, "to_x": 600, "to_y": 500, "duration": 40}));
+    let (value, _) = desk.watched(
+        "mouse_drag",
+        json!({"from_x": 150, "from_y": 110, "to_x": 600, "to_y": 500, "duration": 40}),
+    );
     assert_eq!(value, json!({"success": true, "from": {"x": 150, "y": 110}, "to": {"x": 600, "y": 500}}));
     let log = desk.fake.log_text();
     let lines: Vec<&str> = log.lines().collect();
@@ -153,7 +181,10 @@ fn a_drag_that_is_aborted_lets_go_at_once() {
         std::thread::sleep(Duration::from_millis(150));
         cancel.cancel();
     });
-    let e = desk.err("mouse_drag", json!({"from_x": 150, "from_y": 110, "to_x": 900, "to_y": 500, "duration": 20000}));
+    let e = desk.err(
+        "mouse_drag",
+        json!({"from_x": 150, "from_y": 110, "to_x": 900, "to_y": 500, "duration": 20000}),
+    );
     assert_eq!(e.code, ErrorCode::Aborted);
     assert!(desk.fake.log_text().ends_with("button Left up\n"));
 }
@@ -170,7 +201,10 @@ window "List" pid=7 at=0,0 size=400x300 focused
     );
     let (value, _) = desk.watched("scroll", json!({"x": 100, "y": 80, "direction": "down"}));
     assert_eq!(value["scrolled"], 360);
-    let (value, report) = desk.watched("scroll", json!({"target": {"selector": {"byTitle": {"equals": "Rows"}}}, "direction": "up", "amount": 100}));
+    let (value, report) = desk.watched(
+        "scroll",
+        json!({"target": {"selector": {"byTitle": {"equals": "Rows"}}}, "direction": "up", "amount": 100}),
+    );
     assert_eq!(value["scrolled"], 120);
     assert!(report.at.is_some());
     expect![[r#"

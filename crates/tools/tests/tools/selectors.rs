@@ -37,8 +37,14 @@ fn every_strategy_finds_its_element() {
         (json!({"byPath": [3]}), "city"),
         (json!({"byPath": [10, 1]}), "two"),
         (json!({"byTitle": {"equals": "OK"}}), "ok1"),
-        (json!({"byTitle": {"equals": "OK"}, "byRect": {"x": 0, "y": 380, "width": 300, "height": 60}}), "ok2"),
-        (json!({"byRole": "button", "near": {"anchor": {"byIdentifier": "city"}, "maxDistance": 60}}), "save2"),
+        (
+            json!({"byTitle": {"equals": "OK"}, "byRect": {"x": 0, "y": 380, "width": 300, "height": 60}}),
+            "ok2",
+        ),
+        (
+            json!({"byRole": "button", "near": {"anchor": {"byIdentifier": "city"}, "maxDistance": 60}}),
+            "save2",
+        ),
         (json!({"byTitle": {"equals": "Go"}}), "on"),
     ];
     for (selector, id) in cases {

@@ -15,7 +15,10 @@ fn the_clipboard_is_read_and_written() {
     let empty = Desk::new("");
     assert_eq!(empty.ok("clipboard_read", json!({})), json!({"text": "", "formats": []}));
     assert_eq!(desk.err("clipboard_write", json!({})).code, ErrorCode::InvalidInput);
-    assert_eq!(desk.err("clipboard_write", json!({"text": "x".repeat(1_000_001)})).code, ErrorCode::InvalidInput);
+    assert_eq!(
+        desk.err("clipboard_write", json!({"text": "x".repeat(1_000_001)})).code,
+        ErrorCode::InvalidInput
+    );
     let broken = Desk::new("broken clipboard");
     assert_eq!(broken.err("clipboard_read", json!({})).code, ErrorCode::Unsupported);
 }
@@ -23,13 +26,24 @@ fn the_clipboard_is_read_and_written() {
 #[test]
 fn notifications_are_shown() {
     let desk = Desk::new("");
-    desk.effect("notification_send", json!({"title": "Done", "body": "All tests pass", "urgency": "low"}), Effect::Confirmed);
+    desk.effect(
+        "notification_send",
+        json!({"title": "Done", "body": "All tests pass", "urgency": "low"}),
+        Effect::Confirmed,
+    );
     assert_eq!(desk.fake.notifications(), [("Done".to_owned(), "All tests pass".to_owned())]);
-    for args in [json!({"title": "x"}), json!({"title": " ", "body": ""}), json!({"title": "x", "body": "", "urgency": "mad"})] {
+    for args in [
+        json!({"title": "x"}),
+        json!({"title": " ", "body": ""}),
+        json!({"title": "x", "body": "", "urgency": "mad"}),
+    ] {
         assert_eq!(desk.err("notification_send", args).code, ErrorCode::InvalidInput);
     }
     let broken = Desk::new("broken notifications");
-    assert_eq!(broken.err("notification_send", json!({"title": "x", "body": ""})).code, ErrorCode::Unsupported);
+    assert_eq!(
+        broken.err("notification_send", json!({"title": "x", "body": ""})).code,
+        ErrorCode::Unsupported
+    );
 }
 
 #[test]

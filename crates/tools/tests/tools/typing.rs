@@ -23,7 +23,12 @@ window "Editor" pid=7 app="editor" focused
 
 #[test]
 fn each_way_is_exact_and_leaves_the_clipboard_alone() {
-    for (method, layer) in [("auto", Layer::Element), ("insert", Layer::Element), ("paste", Layer::Semantic), ("keys", Layer::Semantic)] {
+    for (method, layer) in [
+        ("auto", Layer::Element),
+        ("insert", Layer::Element),
+        ("paste", Layer::Semantic),
+        ("keys", Layer::Semantic),
+    ] {
         let desk = Desk::new(SCENE);
         let mut args = json!({"text": MIXED, "method": method});
         if method == "keys" {
@@ -76,7 +81,8 @@ fn passwords_are_typed_by_keys_and_never_read_or_noted() {
     assert_eq!((report.effect, value["method"].as_str()), (Effect::Unverifiable, Some("keys")));
     assert_eq!(desk.fake.value("pw").as_deref(), Some("hunter2"));
     assert!(!format!("{report:?}{value}{:?}", desk.notes.lines.borrow()).contains("hunter2"));
-    let e = desk.err("type_text", json!({"text": "hunter2", "target": titled("Password"), "method": "paste"}));
+    let e =
+        desk.err("type_text", json!({"text": "hunter2", "target": titled("Password"), "method": "paste"}));
     assert_eq!(e.code, ErrorCode::InvalidInput);
     assert!(!e.to_string().contains("hunter2"));
 }
@@ -108,7 +114,9 @@ fn terminals_and_windows_without_a_tree_get_keys() {
 
 #[test]
 fn a_broken_clipboard_only_costs_the_paste() {
-    let desk = Desk::new("broken clipboard\nwindow \"W\" pid=7 focused\n  edit #t \"T\" value=\"\" drop-text=9 focused");
+    let desk = Desk::new(
+        "broken clipboard\nwindow \"W\" pid=7 focused\n  edit #t \"T\" value=\"\" drop-text=9 focused",
+    );
     let value = desk.ok("type_text", json!({"text": "abc"}));
     assert_eq!(value["method"], "keys");
     assert_eq!(desk.fake.value("t").as_deref(), Some("abc"));

@@ -74,8 +74,14 @@ fn wrong_conditions_fail_at_once() {
         (json!({"condition": {"screenStable": 0}}), ErrorCode::InvalidInput),
         (json!({"condition": {"screenStable": 5}, "timeoutMs": 9_000_000}), ErrorCode::InvalidInput),
         (json!({"condition": {"moonIsFull": true}}), ErrorCode::InvalidInput),
-        (json!({"condition": {"textContains": {"selector": {"byTitle": {"equals": "Field"}}, "text": ""}}}), ErrorCode::InvalidInput),
-        (json!({"condition": {"textContains": {"selector": {"byTitle": {"equals": "Password"}}, "text": "x"}}}), ErrorCode::SecureField),
+        (
+            json!({"condition": {"textContains": {"selector": {"byTitle": {"equals": "Field"}}, "text": ""}}}),
+            ErrorCode::InvalidInput,
+        ),
+        (
+            json!({"condition": {"textContains": {"selector": {"byTitle": {"equals": "Password"}}, "text": "x"}}}),
+            ErrorCode::SecureField,
+        ),
     ];
     for (args, code) in cases {
         let started = Instant::now();
@@ -87,11 +93,17 @@ fn wrong_conditions_fail_at_once() {
 #[test]
 fn an_application_that_is_silent_is_not_taken_for_gone() {
     let desk = Desk::new("window \"W\" pid=7 focused frozen\n  button \"B\"");
-    let e = desk.err("wait_until", json!({"condition": {"elementGone": {"byTitle": {"equals": "B"}}}, "timeoutMs": 100}));
+    let e = desk.err(
+        "wait_until",
+        json!({"condition": {"elementGone": {"byTitle": {"equals": "B"}}}, "timeoutMs": 100}),
+    );
     assert_eq!(e.code, ErrorCode::Timeout, "{e}");
     assert_eq!(e.details["state"]["error"]["code"], "DESKTOP_APP_UNRESPONSIVE");
     let desk = Desk::new("broken ax\nwindow \"W\" pid=7 focused");
-    let e = desk.err("wait_until", json!({"condition": {"elementGone": {"byTitle": {"equals": "B"}}}, "timeoutMs": 100}));
+    let e = desk.err(
+        "wait_until",
+        json!({"condition": {"elementGone": {"byTitle": {"equals": "B"}}}, "timeoutMs": 100}),
+    );
     assert_eq!(e.code, ErrorCode::Timeout, "{e}");
 }
 
@@ -103,6 +115,9 @@ fn an_abort_ends_the_wait() {
         std::thread::sleep(Duration::from_millis(60));
         cancel.cancel();
     });
-    let e = desk.err("wait_until", json!({"condition": {"elementExists": {"byTitle": {"equals": "Never"}}}, "timeoutMs": 60000}));
+    let e = desk.err(
+        "wait_until",
+        json!({"condition": {"elementExists": {"byTitle": {"equals": "Never"}}}, "timeoutMs": 60000}),
+    );
     assert_eq!(e.code, ErrorCode::Aborted);
 }

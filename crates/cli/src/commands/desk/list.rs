@@ -23,7 +23,8 @@ pub(crate) fn run(_args: &Args, ctx: &Ctx) -> Run {
     } else {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
         let now = u64::try_from(now).unwrap_or(u64::MAX);
-        let mut rows = vec![["NAME", "DISPLAY", "SIZE", "PID", "OWNER", "AGE"].map(|head| ctx.out.bold(head)).to_vec()];
+        let mut rows =
+            vec![["NAME", "DISPLAY", "SIZE", "PID", "OWNER", "AGE"].map(|head| ctx.out.bold(head)).to_vec()];
         rows.extend(desks.iter().map(|desk| row(desk, now)));
         ctx.line(&table(&rows))?;
     }

@@ -82,7 +82,10 @@ fn throw_away_home() -> Result<Home, Fail> {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").filter(|dir| !dir.is_empty()).map(PathBuf::from);
     match (runtime, std::env::var_os("DESKHAND_DESK")) {
         (Some(dir), Some(_)) => Ok(Home::at(dir.join("deskhand"))),
-        _ => Err(Fail::usage("this command runs only on a virtual desk", "type `deskhand desk exec --up -- CMD`")),
+        _ => Err(Fail::usage(
+            "this command runs only on a virtual desk",
+            "type `deskhand desk exec --up -- CMD`",
+        )),
     }
 }
 

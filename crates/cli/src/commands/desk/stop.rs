@@ -27,7 +27,10 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         (Some(name), _) => vec![name.clone()],
         (None, true) => deskhand_desk::list(&home)?.into_iter().map(|desk| desk.name).collect(),
         (None, false) => {
-            return Err(Fail::usage("no desk is named", "give a name, or --all; `deskhand desk list` shows them"));
+            return Err(Fail::usage(
+                "no desk is named",
+                "give a name, or --all; `deskhand desk list` shows them",
+            ));
         }
     };
     for name in &names {
