@@ -2,12 +2,12 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deskhand_protocol::{CallOptions, Effect, Error, Outcome};
 use serde_json::{Value, json};
 
-use crate::{LiveHost, LiveOptions, wait_for};
+use crate::{LiveHost, LiveOptions};
 
 /// What an application may take to do something on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(90);
@@ -114,6 +114,23 @@ impl AppDesk {
         outcome
     }
 
+    /// Waits until `ready` gives something.
+    ///
+    /// # Panics
+    /// When it does not, with a picture of the screen.
+    pub fn until<T>(&self, what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(value) = ready() {
+                return value;
+            }
+            if Instant::now() >= until {
+                self.fail(&format!("waited {PATIENCE:?} for {what}"));
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
     /// Ends the test with a picture of the screen beside the message.
     ///
     /// # Panics
@@ -169,7 +186,7 @@ impl<'a> App<'a> {
     /// # Panics
     /// When it stays empty.
     pub fn ready(&self) {
-        wait_for("the application's tree", PATIENCE, || {
+        self.desk.until("the application's tree", || {
             let tree = self.desk.try_call("dump_ax_tree", json!({"maxNodes": 50, "maxWallTimeMs": 5000}), &self.route()).result?;
             (tree["count"].as_u64()? > 5).then_some(())
         });
@@ -201,8 +218,8 @@ impl<'a> App<'a> {
     /// When nothing fits in time.
     pub fn find(&self, selector: Value) -> Value {
         let (mut last, route) = (None, self.route());
-        let until = std::time::Instant::now() + PATIENCE / 3;
-        while std::time::Instant::now() < until {
+        let until = Instant::now() + PATIENCE / 3;
+        while Instant::now() < until {
             let outcome = self.desk.try_call("find", json!({"selector": selector}), &route);
             match outcome.result {
                 Some(found) => return found,

@@ -1,7 +1,6 @@
 //! LibreOffice Calc: a table of millions of cells, of which only what shows is read.
 
-use deskhand_e2e::apps::{App, AppDesk, PATIENCE};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{App, AppDesk};
 use deskhand_protocol::Effect;
 use serde_json::json;
 
@@ -32,13 +31,13 @@ fn cells_are_typed_and_read_back() {
     let typed = app.done("type_text", json!({"text": "12\t30\t=A1+B1\n苹果\t😀 ok\t\n"}));
     assert_eq!(typed.effect.unwrap().effect, Effect::Confirmed);
     for (name, want) in [("A1", "12"), ("B1", "30"), ("C1", "42"), ("A2", "苹果"), ("B2", "😀 ok")] {
-        wait_for(&format!("{want} in {name}"), PATIENCE, || (cell(&app, name)? == want).then_some(()));
+        desk.until(&format!("{want} in {name}"), || (cell(&app, name)? == want).then_some(()));
     }
 
     // A click on a cell moves the cursor there.
     app.click(json!({"byRole": "cell", "byTitle": {"equals": "B3"}}));
     app.done("type_text", json!({"text": "here\n"}));
-    wait_for("the text in B3", PATIENCE, || (cell(&app, "B3")? == "here").then_some(()));
+    desk.until("the text in B3", || (cell(&app, "B3")? == "here").then_some(()));
 
     let picked = app.done("menu_pick", json!({"path": ["File", "Save As..."]}));
     assert_eq!(picked.effect.unwrap().effect, Effect::Confirmed);
@@ -48,5 +47,5 @@ fn cells_are_typed_and_read_back() {
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
     dialog.done("key_press", json!({"keys": ["enter"]}));
-    wait_for("the saved sheet", PATIENCE, || std::fs::metadata(&file).ok().filter(|m| m.len() > 1000));
+    desk.until("the saved sheet", || std::fs::metadata(&file).ok().filter(|m| m.len() > 1000));
 }

@@ -1,9 +1,8 @@
 //! KCalc and FeatherPad (Qt 5): buttons pressed by name, a result read, a menu picked.
 
-use deskhand_e2e::apps::{App, AppDesk, PATIENCE, inside, mixed, rect, same_text};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{App, AppDesk, inside, mixed, rect, same_text};
 use deskhand_protocol::Layer;
-use serde_json::{Value, json};
+use serde_json::json;
 
 fn press(app: &App<'_>, label: &str) {
     app.click(json!({"byRole": "AXButton", "byTitle": {"equals": label}}));
@@ -28,12 +27,12 @@ fn kcalc_adds() {
     for key in ["1", "2", "+", "3"] {
         press(&app, key);
     }
-    wait_for("3 on the display", PATIENCE, || shows(&app, "3").then_some(()));
+    desk.until("3 on the display", || shows(&app, "3").then_some(()));
     let outcome = app.click(json!({"byRole": "button", "byTitle": {"equals": "="}}));
     let report = outcome.effect.unwrap();
     assert_eq!(report.layer, Some(Layer::Element), "{report:?}");
     assert!(report.hit.unwrap().contains('='));
-    wait_for("15 on the display", PATIENCE, || shows(&app, "15").then_some(()));
+    desk.until("15 on the display", || shows(&app, "15").then_some(()));
 
     // The same by coordinates: what was hit is told.
     let place = rect(&one["element"]["rect"]);
@@ -41,7 +40,7 @@ fn kcalc_adds() {
     let report = clicked.effect.unwrap();
     assert_eq!(report.layer, Some(Layer::Coordinates));
     assert!(report.hit.as_deref().unwrap_or_default().contains('1'), "{report:?}");
-    wait_for("1 on the display", PATIENCE, || shows(&app, "1").then_some(()));
+    desk.until("1 on the display", || shows(&app, "1").then_some(()));
 
     // A menu: science mode brings more buttons.
     app.confirmed("menu_pick", json!({"path": ["Settings", "Science Mode"]}));
@@ -51,7 +50,7 @@ fn kcalc_adds() {
 #[test]
 fn featherpad_takes_any_text() {
     let desk = AppDesk::with(&["featherpad"]);
-    let app = desk.launch("featherpad", &["--standalone"], "FeatherPad");
+    let app = desk.launch("featherpad", &["--standalone"], "Untitled");
     let area = json!({"byRole": "text_area"});
     let text = "Qt 中文 😀\nΩμέγα";
     app.confirmed("type_text", json!({"text": text, "target": {"selector": area}}));
@@ -69,7 +68,6 @@ fn featherpad_takes_any_text() {
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
     dialog.done("key_press", json!({"keys": ["enter"]}));
-    let saved = wait_for("the file", PATIENCE, || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= long.len()));
+    let saved = desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= long.len()));
     same_text(saved.trim_end_matches('\n'), &long);
-    let _ = Value::Null;
 }

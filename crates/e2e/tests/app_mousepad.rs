@@ -1,9 +1,6 @@
 //! Mousepad (GTK 3): every selector strategy, typing in every way, menus, saving, mouse.
 
-use std::time::Duration;
-
-use deskhand_e2e::apps::{App, AppDesk, PATIENCE, inside, middle, mixed, rect, same_text};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{App, AppDesk, inside, middle, mixed, rect, same_text};
 use deskhand_protocol::{Effect, ErrorCode, Layer};
 use serde_json::{Value, json};
 
@@ -19,7 +16,7 @@ fn area() -> Value {
 fn clear(app: &App<'_>) {
     app.done("key_press", json!({"keys": ["ctrl", "a"]}));
     app.done("key_press", json!({"keys": ["delete"]}));
-    wait_for("an empty editor", PATIENCE, || app.text(area()).is_empty().then_some(()));
+    app.desk().until("an empty editor", || app.text(area()).is_empty().then_some(()));
 }
 
 #[test]
@@ -153,8 +150,8 @@ fn menu_down_to_save_as_writes_the_file() {
     dialog.confirmed("type_text", json!({"text": file.to_str().unwrap()}));
     let entered = dialog.done("key_press", json!({"keys": ["enter"]}));
     assert_eq!(entered.effect.unwrap().effect, Effect::Confirmed);
-    wait_for("the dialog to close", PATIENCE, || dialog.facts().is_none().then_some(()));
-    let saved = wait_for("the file", PATIENCE, || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= text.len()));
+    desk.until("the dialog to close", || dialog.facts().is_none().then_some(()));
+    let saved = desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= text.len()));
     same_text(saved.trim_end_matches('\n'), text);
     desk.done("wait_until", json!({"condition": {"windowTitle": {"contains": "saved"}}, "timeoutMs": 60_000}), &Value::Null);
     let none = app.refused("menu_pick", json!({"path": ["File", "Make Coffee"]}));
@@ -169,7 +166,7 @@ fn keys_clipboard_drag_and_scroll() {
     app.confirmed("type_text", json!({"text": text}));
     app.confirmed("key_press", json!({"keys": ["ctrl", "a"]}));
     app.done("key_press", json!({"keys": ["ctrl", "c"]}));
-    wait_for("the copied text", PATIENCE, || (desk.ok("clipboard_read", json!({}))["text"] == text).then_some(()));
+    desk.until("the copied text", || (desk.ok("clipboard_read", json!({}))["text"] == text).then_some(()));
 
     // A drag over the first line selects some of it, from its start.
     let place = rect(&app.best(area())["element"]["rect"]);
@@ -178,7 +175,7 @@ fn keys_clipboard_drag_and_scroll() {
     desk.ok("clipboard_write", json!({"text": "-"}));
     app.confirmed("mouse_drag", json!({"from_x": x - 6, "from_y": y, "to_x": x + 400, "to_y": y}));
     app.done("key_press", json!({"keys": ["ctrl", "c"]}));
-    wait_for("the first line on the clipboard", PATIENCE, || {
+    desk.until("the first line on the clipboard", || {
         let got = desk.ok("clipboard_read", json!({}))["text"].clone();
         (got == "first line 中文").then_some(())
     });
@@ -195,7 +192,7 @@ fn keys_clipboard_drag_and_scroll() {
     let up = app.confirmed("scroll", json!({"target": {"selector": area()}, "direction": "up", "amount": 600}));
     assert!(up.error.is_none());
     // At the top there is nothing left to scroll.
-    wait_for("the top", Duration::from_secs(30), || {
+    desk.until("the top", || {
         let more = app.done("scroll", json!({"x": x, "y": y, "direction": "up", "amount": 2000}));
         (more.effect.unwrap().effect == Effect::SuspectedNoop).then_some(())
     });

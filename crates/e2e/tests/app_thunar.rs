@@ -1,7 +1,6 @@
 //! Thunar: menus whose levels must be opened one by one, folders that open by a double click.
 
-use deskhand_e2e::apps::{AppDesk, PATIENCE, middle, rect};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{AppDesk, middle, rect};
 use deskhand_protocol::{ErrorCode, Layer};
 use serde_json::json;
 
@@ -19,7 +18,8 @@ fn menus_and_folders() {
     assert_eq!(picked.effect.unwrap().layer, Some(Layer::Semantic));
     let none = app.refused("menu_pick", json!({"path": ["View", "Arrange Items", "By Smell"]}));
     assert_eq!(none.code, ErrorCode::ElementNotFound, "{none}");
-    // No menu stays open: the window takes clicks and keys again.
+    // No menu stays open: the window takes clicks and keys again. (Only the list tells of its files.)
+    app.confirmed("menu_pick", json!({"path": ["View", "List View"]}));
     let folder = app.best(json!({"byTitle": {"equals": "inner folder"}}));
     let (x, y) = middle(rect(&folder["element"]["rect"]));
     app.confirmed("double_click", json!({"x": x, "y": y}));
@@ -33,7 +33,7 @@ fn menus_and_folders() {
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.confirmed("type_text", json!({"text": "新文件夹 😀", "target": {"selector": {"byRole": "AXTextField"}}}));
     dialog.click(json!({"byRole": "button", "byTitle": {"regex": "Create|OK"}}));
-    wait_for("the new folder", PATIENCE, || place.join("inner folder/新文件夹 😀").is_dir().then_some(()));
+    desk.until("the new folder", || place.join("inner folder/新文件夹 😀").is_dir().then_some(()));
 
     // A context menu lies outside the window; the click in it is found all the same.
     let file = app.best(json!({"byTitle": {"equals": "deep.txt"}}));

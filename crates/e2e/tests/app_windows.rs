@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use deskhand_e2e::apps::{AppDesk, PATIENCE, decode, effect, rect};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{AppDesk, decode, effect, rect};
 use deskhand_protocol::{Effect, ErrorCode, Layer};
 use serde_json::{Value, json};
 
@@ -117,7 +116,7 @@ fn clipboard_notifications_pointer_and_machine() {
     let before = desk.ok("screenshot", json!({"mode": "fullscreen", "format": "png"}))["image"].clone();
     let sent = desk.confirmed("notification_send", json!({"title": "Deskhand", "body": "你好 😀", "urgency": "critical"}), &Value::Null);
     assert!(sent.result.unwrap()["id"].as_u64().unwrap() > 0);
-    wait_for("the notification on the screen", PATIENCE, || {
+    desk.until("the notification on the screen", || {
         (desk.ok("screenshot", json!({"mode": "fullscreen", "format": "png"}))["image"] != before).then_some(())
     });
 

@@ -1,9 +1,8 @@
 //! LibreOffice Writer: text of any script typed into a document, exactly.
 
-use deskhand_e2e::apps::{AppDesk, PATIENCE, mixed, same_text};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{AppDesk, mixed, same_text};
 use deskhand_protocol::Effect;
-use serde_json::{Value, json};
+use serde_json::json;
 
 #[test]
 fn two_thousand_characters_arrive() {
@@ -19,7 +18,7 @@ fn two_thousand_characters_arrive() {
     // Saved as plain text, the file has exactly what was typed.
     app.done("key_press", json!({"keys": ["ctrl", "a"]}));
     app.done("key_press", json!({"keys": ["ctrl", "c"]}));
-    let copied = wait_for("the copied text", PATIENCE, || {
+    let copied = desk.until("the copied text", || {
         let text = desk.ok("clipboard_read", json!({}))["text"].as_str().unwrap().to_owned();
         (text.chars().count() > 1900).then_some(text)
     });
@@ -31,6 +30,5 @@ fn two_thousand_characters_arrive() {
     let dialog = desk.app("Save As");
     dialog.ready();
     dialog.done("key_press", json!({"keys": ["escape"]}));
-    wait_for("the dialog to close", PATIENCE, || dialog.facts().is_none().then_some(()));
-    let _ = Value::Null;
+    desk.until("the dialog to close", || dialog.facts().is_none().then_some(()));
 }

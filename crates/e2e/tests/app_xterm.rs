@@ -1,7 +1,6 @@
 //! xterm: no tree at all. Text goes in as keys and arrives whole.
 
 use deskhand_e2e::apps::{AppDesk, PATIENCE, mixed, same_text};
-use deskhand_e2e::wait_for;
 use deskhand_protocol::{Effect, ErrorCode, Layer};
 use serde_json::{Value, json};
 
@@ -21,7 +20,7 @@ fn commands_with_any_characters_run() {
     assert_eq!(report.layer, Some(Layer::Semantic));
     assert_eq!(report.effect, Effect::Confirmed, "{}", report.why);
     assert_eq!(typed.result.unwrap()["method"], "keys");
-    let got = wait_for("the command's output", PATIENCE, || std::fs::read_to_string(&file).ok().filter(|t| t.ends_with('\n')));
+    let got = desk.until("the command's output", || std::fs::read_to_string(&file).ok().filter(|t| t.ends_with('\n')));
     assert_eq!(got, "中文 😀 Ωμέγα ñ\n");
     // There is no tree, and it says so; there still is something to see.
     let seen = desk.done("observe", json!({}), &route).result.unwrap();
@@ -37,7 +36,7 @@ fn two_thousand_characters_arrive() {
     let route = terminal(&desk);
     let file = desk.files().join("long");
     desk.done("type_text", json!({"text": format!("cat > '{}'\n", file.display())}), &route);
-    wait_for("cat to read", PATIENCE, || file.exists().then_some(()));
+    desk.until("cat to read", || file.exists().then_some(()));
     let long = mixed(2000, 60);
     let typed = desk.done("type_text", json!({"text": format!("{long}\n")}), &route);
     assert!(matches!(typed.effect.unwrap().effect, Effect::Confirmed | Effect::Unverifiable));

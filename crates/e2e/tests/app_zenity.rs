@@ -1,9 +1,8 @@
 //! Zenity: small modal dialogs, and a password that is typed and never read.
 
-use deskhand_e2e::apps::{AppDesk, PATIENCE, effect, same_text};
-use deskhand_e2e::wait_for;
+use deskhand_e2e::apps::{AppDesk, effect, same_text};
 use deskhand_protocol::{Effect, ErrorCode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Starts zenity with its answer in a file; the file and the dialog's title.
 fn ask(desk: &AppDesk, name: &str, args: &str) -> std::path::PathBuf {
@@ -13,9 +12,9 @@ fn ask(desk: &AppDesk, name: &str, args: &str) -> std::path::PathBuf {
     file
 }
 
-fn code(file: &std::path::Path) -> String {
+fn code(desk: &AppDesk, file: &std::path::Path) -> String {
     let code = file.with_extension("code");
-    wait_for("zenity to end", PATIENCE, || std::fs::read_to_string(&code).ok().filter(|t| !t.is_empty())).trim().to_owned()
+    desk.until("zenity to end", || std::fs::read_to_string(&code).ok().filter(|t| !t.is_empty())).trim().to_owned()
 }
 
 #[test]
@@ -28,7 +27,7 @@ fn an_entry_and_a_question_are_answered() {
     dialog.confirmed("type_text", json!({"text": text, "target": {"selector": {"byRole": "AXTextField"}}}));
     same_text(&dialog.text(json!({"byRole": "AXTextField"})), text);
     dialog.click(json!({"byRole": "button", "byTitle": {"equals": "OK"}}));
-    assert_eq!(code(&file), "0");
+    assert_eq!(code(&desk, &file), "0");
     same_text(std::fs::read_to_string(&file).unwrap().trim_end(), text);
 
     let file = ask(&desk, "question", "--question --text 'Delete everything?'");
@@ -38,7 +37,7 @@ fn an_entry_and_a_question_are_answered() {
     // A reference found now is good for the click.
     let no = dialog.best(json!({"byRole": "AXButton", "byTitle": {"regex": "^No$"}}));
     dialog.confirmed("click", json!({"target": {"elementRef": no["element"]}}));
-    assert_eq!(code(&file), "1");
+    assert_eq!(code(&desk, &file), "1");
     // And stale once the dialog is gone.
     let stale = desk.call("click", json!({"target": {"elementRef": no["element"]}})).error.unwrap();
     assert_eq!(stale.code, ErrorCode::StaleSnapshot, "{stale}");
@@ -61,7 +60,7 @@ fn a_password_is_typed_and_never_read() {
     let pasted = dialog.refused("type_text", json!({"text": "x", "method": "paste", "target": {"selector": field}}));
     assert_eq!(pasted.code, ErrorCode::InvalidInput);
     dialog.done("key_press", json!({"keys": ["enter"]}));
-    assert_eq!(code(&file), "0");
+    assert_eq!(code(&desk, &file), "0");
     same_text(std::fs::read_to_string(&file).unwrap().trim_end(), secret);
 
     // Nothing the host keeps has the secret in it.
@@ -77,5 +76,4 @@ fn a_password_is_typed_and_never_read() {
             }
         }
     }
-    let _ = Value::Null;
 }

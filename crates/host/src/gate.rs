@@ -51,6 +51,7 @@ impl Host {
     /// Runs one call from door to door. Never panics, never hangs past its time, always answers.
     pub fn call(self: &Arc<Self>, call: Call, caller: &Caller<'_>) -> Outcome {
         let began = Instant::now();
+        self.calls.fetch_add(1, Ordering::Relaxed);
         let execution = self.executions.open(&call.request_id, &call.tool, &caller.name);
         (caller.on_gone)(execution.cancel.clone());
         let mut outcome = Outcome {

@@ -1,7 +1,7 @@
 //! The host: what it is made of, and the few things one can ask of it besides a call.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use deskhand_audit::{Kind, Log, Record};
@@ -41,6 +41,7 @@ pub struct Host {
     pub(crate) executions: Arc<Executions>,
     pub(crate) lane: Arc<Lane>,
     pub(crate) stopped: AtomicBool,
+    pub(crate) calls: AtomicU64,
     started: Instant,
 }
 
@@ -54,6 +55,7 @@ impl Host {
             executions: Arc::default(),
             lane: Arc::default(),
             stopped: AtomicBool::new(false),
+            calls: AtomicU64::new(0),
             started: Instant::now(),
         })
     }
@@ -149,9 +151,21 @@ impl Host {
         }
     }
 
-    /// What is done now and then while nobody asks anything.
+    /// How many calls have come so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// What is done while nobody asks anything.
     pub fn housekeep(&self) {
         self.books.forget_expired();
+    }
+
+    /// Whether nothing is kept that could be forgotten later.
+    #[must_use]
+    pub fn is_tidy(&self) -> bool {
+        self.books.is_empty()
     }
 }
 

@@ -17,6 +17,11 @@ const USAGE: &str = "usage: deskhand-host [--check]
 Serves the bridge in DESKHAND_HOME (default ~/.deskhand). People start it with `deskhand up`.
   --check   print what works on this desktop as JSON, serve nothing";
 
+/// How often the host looks whether there is something to tidy up.
+const TICK: Duration = Duration::from_secs(4);
+/// Evidence is pruned about once an hour.
+const PRUNE_TICKS: u64 = 900;
+
 fn main() -> ExitCode {
     let check = match args() {
         Ok(check) => check,
@@ -51,6 +56,7 @@ fn args() -> Result<bool, String> {
 
 fn run(check: bool) -> Result<(), Error> {
     let home = Home::from_env()?;
+    tune_memory();
     let desktop = desktop();
     if check {
         let checks = desktop.capabilities.checks(&Scope::timeout(Duration::from_secs(10)));
@@ -100,17 +106,24 @@ fn run(check: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// Waits for the end, tidying up now and then.
+/// Waits for the end, tidying up when nothing is going on.
 fn wait(host: &Host, stopped: &std::sync::mpsc::Receiver<&'static str>) -> &'static str {
     host.prune_evidence();
-    let mut minutes: u64 = 0;
+    let (mut seen, mut tidied, mut ticks) = (0, 0, 0u64);
     loop {
-        match stopped.recv_timeout(Duration::from_secs(60)) {
+        match stopped.recv_timeout(TICK) {
             Ok(reason) => return reason,
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {
-                host.housekeep();
-                minutes += 1;
-                if minutes % 60 == 0 {
+                let calls = host.calls();
+                if calls == seen && calls != tidied {
+                    host.housekeep();
+                    trim_memory();
+                    // What calls left to be used again (snapshots) may still be there: come back for it.
+                    tidied = if host.is_tidy() { calls } else { tidied };
+                }
+                seen = calls;
+                ticks += 1;
+                if ticks % PRUNE_TICKS == 0 {
                     host.prune_evidence();
                 }
             }
@@ -136,8 +149,18 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The one place that chooses the platform.
+/// From here on: the one place that chooses the platform.
 #[cfg(target_os = "linux")]
 fn desktop() -> Desktop {
     deskhand_platform_linux::connect(&deskhand_platform_linux::Options::default())
+}
+
+#[cfg(target_os = "linux")]
+fn tune_memory() {
+    deskhand_platform_linux::memory::tune();
+}
+
+#[cfg(target_os = "linux")]
+fn trim_memory() {
+    deskhand_platform_linux::memory::trim();
 }

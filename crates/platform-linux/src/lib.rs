@@ -16,7 +16,8 @@
 //! | `capabilities` | what of all this works |
 //!
 //! `x11` holds the connections, `bus` the session bus, `process` the only `Command::new`, `lookup` what
-//! `elements` may ask of `windows`. `unsafe` is in `screen::shm` alone.
+//! `elements` may ask of `windows`. `unsafe` is in `screen::shm` and
+//! `memory` alone.
 
 mod apps;
 mod bus;
@@ -25,6 +26,7 @@ mod clipboard;
 mod elements;
 mod input;
 mod lookup;
+pub mod memory;
 mod notifications;
 mod process;
 mod screen;

@@ -17,6 +17,8 @@ const SNAPSHOT_TTL: Duration = Duration::from_secs(60);
 const SNAPSHOT_USES: u32 = 200;
 /// How many are kept.
 const SNAPSHOTS: usize = 16;
+/// How many elements they may have together; the newest is kept whatever its size.
+const ELEMENTS: usize = 20_000;
 /// How long coordinates may be given in a screenshot's space.
 const SHOT_TTL: Duration = Duration::from_secs(600);
 /// How many screenshots are remembered (their sizes, not their pixels).
@@ -85,9 +87,14 @@ impl Books {
         });
         let mut all = self.snapshots.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
-        if all.len() >= SNAPSHOTS {
-            all.pop_front();
-        }
+        let mut room = ELEMENTS.saturating_sub(snapshot.tree.nodes.len());
+        let fits = all.iter().rev().take(SNAPSHOTS - 1).take_while(|s| {
+            let fits = s.tree.nodes.len() <= room;
+            room = room.saturating_sub(s.tree.nodes.len());
+            fits
+        });
+        let drop = all.len() - fits.count();
+        all.drain(..drop);
         all.push_back(Arc::clone(&snapshot));
         snapshot
     }
@@ -131,11 +138,69 @@ impl Books {
         })
     }
 
+    /// Whether no snapshot is kept.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.snapshots.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Frees what has expired; called when the host is idle.
     pub fn forget_expired(&self) {
         self.snapshots
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|s| s.taken.elapsed() < SNAPSHOT_TTL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(nodes: usize) -> Tree {
+        let element = deskhand_platform::Element {
+            handle: deskhand_platform::Handle(String::new()),
+            role: deskhand_protocol::Role::Group,
+            native_role: String::new(),
+            name: String::new(),
+            description: String::new(),
+            label: String::new(),
+            identifier: String::new(),
+            rect: None,
+            states: deskhand_platform::States::default(),
+            actions: Vec::new(),
+            value: None,
+            has_text: false,
+            editable_text: false,
+            secure: false,
+            pid: 1,
+        };
+        let node = Node { element, parent: None, index: 0, depth: 0 };
+        let now = Instant::now();
+        Tree { nodes: vec![node; nodes], limit: None, unresponsive: Vec::new(), started: now, ended: now, how: String::new() }
+    }
+
+    #[test]
+    fn only_so_many_snapshots_and_elements_are_kept() {
+        let books = Books::default();
+        let ids: Vec<_> = (0..SNAPSHOTS + 3).map(|_| books.keep_tree(tree(1), true).id.clone()).collect();
+        assert!(books.snapshot(&ids[2]).is_err());
+        assert!(books.snapshot(&ids[3]).is_ok());
+        let big = books.keep_tree(tree(ELEMENTS - 2), true).id.clone();
+        assert!(books.snapshot(&big).is_ok());
+        assert!(books.snapshot(ids.last().unwrap()).is_ok(), "two small ones fit beside it");
+        assert!(books.snapshot(&ids[3]).is_err());
+        let huge = books.keep_tree(tree(ELEMENTS + 5), true).id.clone();
+        assert!(books.snapshot(&huge).is_ok() && books.snapshot(&big).is_err());
+    }
+
+    #[test]
+    fn a_snapshot_is_good_for_so_many_uses() {
+        let books = Books::default();
+        let id = books.keep_tree(tree(1), true).id.clone();
+        for _ in 0..SNAPSHOT_USES {
+            books.snapshot(&id).unwrap();
+        }
+        assert_eq!(books.snapshot(&id).err().map(|e| e.code), Some(ErrorCode::StaleSnapshot));
     }
 }

@@ -140,10 +140,17 @@ impl Desk {
     }
 
     pub fn spawn(&self, program: &str, args: &[&str]) -> u32 {
-        let child = self.command(program).args(args).spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
+        // What it says goes to a file, for a look when a test fails.
+        let log = std::fs::File::create(self.dir.path().join(format!("{program}.log"))).unwrap();
+        let child = self.command(program).args(args).stderr(log).spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
         let pid = child.id();
         self.children.lock().unwrap().push(child);
         pid
+    }
+
+    /// What a program said on its error stream.
+    pub fn said(&self, program: &str) -> String {
+        std::fs::read_to_string(self.dir.path().join(format!("{program}.log"))).unwrap_or_default()
     }
 
     /// Kills a program that `spawn` started and waits for its end.
