@@ -1,5 +1,8 @@
 //! Abort in the midst of typing: nothing more is sent, nothing stays down.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};

@@ -1,5 +1,8 @@
 //! LibreOffice Calc: a table of millions of cells, of which only what shows is read.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{App, AppDesk};
 use deskhand_protocol::Effect;
 use serde_json::json;

@@ -1,5 +1,8 @@
 //! Chromium: a form found by the page's own ids, text in any script, links, boxes, a large page.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{App, AppDesk, inside, mixed, rect, same_text};
 use deskhand_protocol::{Effect, ErrorCode};
 use serde_json::json;

@@ -1,5 +1,8 @@
 //! GTK 4: its places are told relative to the window, and must come out right on the screen.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{AppDesk, effect, inside, middle, rect};
 use deskhand_protocol::{Effect, Layer};
 use serde_json::{Value, json};

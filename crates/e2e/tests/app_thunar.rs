@@ -1,5 +1,8 @@
 //! Thunar: menus whose levels must be opened one by one, folders that open by a double click.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{AppDesk, middle, rect};
 use deskhand_protocol::{ErrorCode, Layer};
 use serde_json::json;

@@ -1,6 +1,9 @@
 //! Applications and windows as wholes: listing, switching, moving, closing; pictures; the clipboard;
 //! notifications; the pointer's way; the machine.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use std::time::Duration;
 
 use deskhand_e2e::apps::{AppDesk, decode, effect, rect};

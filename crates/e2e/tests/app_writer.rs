@@ -1,5 +1,8 @@
 //! LibreOffice Writer: text of any script typed into a document, exactly.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{AppDesk, mixed, same_text};
 use deskhand_protocol::Effect;
 use serde_json::json;

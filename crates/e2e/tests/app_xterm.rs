@@ -1,5 +1,8 @@
 //! xterm: no tree at all. Text goes in as keys and arrives whole.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{AppDesk, PATIENCE, mixed, same_text};
 use deskhand_protocol::{Effect, ErrorCode, Layer};
 use serde_json::{Value, json};

@@ -1,5 +1,8 @@
 //! Zenity: small modal dialogs, and a password that is typed and never read.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::apps::{AppDesk, effect, same_text};
 use deskhand_protocol::{Effect, ErrorCode};
 use serde_json::json;

@@ -1,5 +1,8 @@
 //! Bad input and broken surroundings: the right error, in time, and the host goes on.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};

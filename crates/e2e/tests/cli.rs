@@ -1,5 +1,8 @@
 //! The command line over real programs: up, status, call, batch, evidence, down, desk exec.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 

@@ -1,5 +1,8 @@
 //! Two monitors, odd sizes, exact places.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::{LiveHost, LiveOptions};
 use deskhand_protocol::{CallOptions, ErrorCode};
 use serde_json::{Value, json};

@@ -1,5 +1,8 @@
 //! `deskhand doctor` tells the truth when each part is broken on purpose.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use deskhand_e2e::{LiveHost, LiveOptions, program};
 use serde_json::Value;
 use std::process::Command;

@@ -1,5 +1,8 @@
 //! Every error code of the host seed, provoked by a real situation.
 
+// Test code: a panic is how it says no.
+#![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
+
 use std::process::Command;
 use std::time::Duration;
 

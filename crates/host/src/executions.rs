@@ -106,10 +106,10 @@ impl Executions {
 impl Execution {
     /// Its turn has come.
     pub(crate) fn running(&self) {
-        if let Some(entry) = self.book.lock().live.get_mut(&self.id) {
-            if entry.state == ExecutionState::Queued {
-                entry.state = ExecutionState::Running;
-            }
+        if let Some(entry) = self.book.lock().live.get_mut(&self.id)
+            && entry.state == ExecutionState::Queued
+        {
+            entry.state = ExecutionState::Running;
         }
     }
 }
@@ -152,10 +152,10 @@ mod tests {
         assert_eq!(book.cancel(Some("req-a")), vec![run.id.clone()]);
         assert!(run.cancel.is_cancelled());
         assert_eq!(book.list(Some(run.id.as_str()))[0].state, ExecutionState::Aborting);
-        assert!(!book.wait_gone(&[run.id.clone()], Duration::from_millis(5)));
+        assert!(!book.wait_gone(std::slice::from_ref(&run.id), Duration::from_millis(5)));
         let id = run.id.clone();
         drop(run);
-        assert!(book.wait_gone(&[id.clone()], Duration::from_millis(5)));
+        assert!(book.wait_gone(std::slice::from_ref(&id), Duration::from_millis(5)));
         assert!(book.list(None).is_empty());
         assert_eq!(book.list(Some(id.as_str()))[0].state, ExecutionState::Done);
     }

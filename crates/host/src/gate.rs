@@ -49,7 +49,7 @@ struct Ran {
 
 impl Host {
     /// Runs one call from door to door. Never panics, never hangs past its time, always answers.
-    pub fn call(self: &Arc<Self>, call: Call, caller: &Caller<'_>) -> Outcome {
+    pub fn call(self: &Arc<Self>, call: &Call, caller: &Caller<'_>) -> Outcome {
         let began = Instant::now();
         self.calls.fetch_add(1, Ordering::Relaxed);
         let execution = self.executions.open(&call.request_id, &call.tool, &caller.name);
@@ -64,10 +64,10 @@ impl Host {
             evidence: None,
             timings: Timings::default(),
         };
-        match self.admit(&call) {
-            Ok(admitted) => self.carry_out(&call, admitted, execution, caller, &mut outcome),
+        match self.admit(call) {
+            Ok(admitted) => self.carry_out(call, admitted, execution, caller, &mut outcome),
             Err(error) => {
-                self.record(Kind::CallDecided, &call, &outcome, caller, None, Some(&error));
+                self.record(Kind::CallDecided, call, &outcome, caller, None, Some(&error));
                 outcome.effect = Some(EffectReport::new(Effect::Refused, error.message.clone()));
                 outcome.error = Some(error);
             }

@@ -59,7 +59,7 @@ impl Service for HostService {
         let gone = Arc::clone(&context.gone);
         let on_gone = move |cancel: CancelToken| gone.on_gone(Box::new(move || cancel.cancel()));
         let caller = Caller { name: context.peer.label(), on_gone: &on_gone };
-        Reply::of(&self.host.call(call, &caller))
+        Reply::of(&self.host.call(&call, &caller))
     }
 
     fn handle(&self, name: &str, params: Value, context: &CallContext) -> Result<Reply, Error> {

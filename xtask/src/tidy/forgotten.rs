@@ -79,10 +79,10 @@ fn skipped(source: &Source) -> Vec<Finding> {
 /// Tests behind a feature run only if `make test` turns all features on.
 fn features(sources: &[Source]) -> Option<Finding> {
     let gated = sources.iter().find(|s| s.path.ends_with("Cargo.toml") && s.text.contains("\n[features]"))?;
-    let makefile = sources.iter().find(|s| s.path == Path::new("Makefile"))?;
-    let on = makefile.text.contains("--all-features");
+    let steps = sources.iter().find(|s| s.path == Path::new("scripts/test"))?;
+    let on = steps.text.contains("--all-features");
     let what = format!("{} has features, so `make test` needs --all-features", gated.path.display());
-    (!on).then(|| Finding::fail(RULE, &makefile.path, 1, what))
+    (!on).then(|| Finding::fail(RULE, &steps.path, 1, what))
 }
 
 /// Every file the targets of a crate compile.
@@ -260,7 +260,7 @@ mod tests {
         let manifest = Source::new("crates/a/Cargo.toml", "[package]\n\n[features]\nlive = []\n");
         let with = |line: &str| {
             features(&[
-                Source::new("Makefile", line),
+                Source::new("scripts/test", line),
                 Source::new("crates/a/Cargo.toml", manifest.text.clone()),
             ])
         };

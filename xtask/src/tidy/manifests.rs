@@ -55,8 +55,9 @@ fn own_versions<'a>(lines: &[&'a str]) -> Vec<(usize, &'a str)> {
             inside =
                 line.trim_matches(['[', ']']).rsplit('.').next().is_some_and(|t| t.ends_with("dependencies"));
         } else if inside && line.contains('=') && !line.starts_with('#') {
-            let shared = line.replace(' ', "").contains("workspace=true");
-            if !shared {
+            let packed = line.replace(' ', "");
+            // A crate may name itself, to turn a feature of its own on for its tests.
+            if !packed.contains("workspace=true") && !packed.contains("path=\".\"") {
                 found.push((index + 1, *line));
             }
         }
@@ -102,7 +103,7 @@ mod tests {
     #[test]
     fn versions_of_their_own_are_found() {
         let text = "[dependencies]\na = \"1\"\nb.workspace = true\n[dev-dependencies]\nc = { version = \"2\" }\n\
-            [target.'cfg(unix)'.dependencies]\nd = \"3\"\n[features]\ne = []\n";
+            [target.'cfg(unix)'.dependencies]\nd = \"3\"\nf = { path = \".\" }\n[features]\ne = []\n";
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(own_versions(&lines).iter().map(|(n, _)| *n).collect::<Vec<_>>(), [2, 5, 7]);
     }

@@ -50,7 +50,7 @@ impl Stage {
 
     /// One call, as it comes.
     pub(crate) fn raw(&self, call: Call) -> Outcome {
-        self.host.call(call, &Caller { name: "test".into(), on_gone: &|_: CancelToken| {} })
+        self.host.call(&call, &Caller { name: "test".into(), on_gone: &|_: CancelToken| {} })
     }
 
     /// One call; when it must be confirmed, it is.

@@ -131,6 +131,8 @@ impl Desk {
             .env("DISPLAY", &self.display)
             .env("DBUS_SESSION_BUS_ADDRESS", &self.session)
             .env("LC_ALL", "C.UTF-8")
+            // Qt 5 asks whether accessibility is on while it starts, and often misses the answer.
+            .env("QT_LINUX_ACCESSIBILITY_ALWAYS_ON", "1")
             .env_remove("AT_SPI_BUS_ADDRESS")
             .env_remove("WAYLAND_DISPLAY")
             .stdin(Stdio::null())
@@ -146,11 +148,6 @@ impl Desk {
         let pid = child.id();
         self.children.lock().unwrap().push(child);
         pid
-    }
-
-    /// What a program said on its error stream.
-    pub fn said(&self, program: &str) -> String {
-        std::fs::read_to_string(self.dir.path().join(format!("{program}.log"))).unwrap_or_default()
     }
 
     /// Kills a program that `spawn` started and waits for its end.
@@ -209,6 +206,13 @@ impl Desk {
 
 impl Drop for Desk {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            for entry in std::fs::read_dir(self.dir.path()).unwrap().flatten() {
+                if entry.path().extension().is_some_and(|e| e == "log") {
+                    eprintln!("{}: {}", entry.path().display(), std::fs::read_to_string(entry.path()).unwrap_or_default());
+                }
+            }
+        }
         // Twice: a process may have been starting.
         for _ in 0..2 {
             for pid in self.processes() {

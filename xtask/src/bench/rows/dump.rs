@@ -20,7 +20,7 @@ pub(crate) fn run(bench: &Bench) -> Rows {
     let mousepad = apps::mousepad(bench, &host)?;
     lines.extend(measure(bench, "mousepad", "mousepad", &mousepad)?);
     drop(mousepad);
-    let chromium = apps::chromium(bench, &host, "bench-page", &apps::page_of(1700))?;
+    let chromium = apps::chromium(bench, &host, "bench-page", &apps::page_of(1800))?;
     lines.extend(measure(bench, "Chromium", "Chromium", &chromium)?);
     drop(chromium);
     let calc = apps::libreoffice(bench, &host, "calc")?;

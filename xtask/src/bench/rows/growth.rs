@@ -31,12 +31,7 @@ pub(crate) fn run(bench: &Bench) -> Rows {
 /// Dump and find on a page of about so many nodes.
 fn nodes(bench: &Bench, wanted: usize) -> Rows {
     let starter = Host::start(bench)?;
-    let app = apps::chromium(
-        bench,
-        &starter,
-        &format!("bench-{wanted}"),
-        &apps::page_of(wanted.saturating_sub(100)),
-    )?;
+    let app = apps::chromium(bench, &starter, &format!("bench-{wanted}"), &apps::page_of(wanted))?;
     let (mut cold, mut again, mut found) = (Vec::new(), Vec::new(), Vec::new());
     let mut nodes = 0;
     for n in 0..bench.samples(3) + 1 {
