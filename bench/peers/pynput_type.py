@@ -10,11 +10,13 @@ keyboard = Controller()
 
 
 def sample(line):
+    refused = 0
     for character in json.loads(line):
-        if character == "\n":
-            keyboard.tap(Key.enter)
-        else:
-            keyboard.tap(character)
+        try:
+            keyboard.tap(Key.enter if character == "\n" else character)
+        except Exception:  # it finds no spare key; the referee will miss the character
+            refused += 1
+    return {"refused": refused}
 
 
 serve(sample)

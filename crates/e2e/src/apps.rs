@@ -186,10 +186,18 @@ impl<'a> App<'a> {
     /// # Panics
     /// When it stays empty.
     pub fn ready(&self) {
-        self.desk.until("the application's tree", || {
-            let tree = self.desk.try_call("dump_ax_tree", json!({"maxNodes": 50, "maxWallTimeMs": 5000}), &self.route()).result?;
-            (tree["count"].as_u64()? > 5).then_some(())
-        });
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let args = json!({"maxNodes": 50, "maxWallTimeMs": 5000});
+            let outcome = self.desk.try_call("dump_ax_tree", args, &self.route());
+            if outcome.result.as_ref().is_some_and(|t| t["count"].as_u64() > Some(5)) {
+                return;
+            }
+            if Instant::now() >= until {
+                self.desk.fail(&format!("the application's tree stays empty: {:?} {:?}", outcome.error, outcome.result));
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
     }
 
     /// A call that must not fail.

@@ -30,7 +30,7 @@ fn two_thousand_characters_arrive() {
     let picked = app.confirmed("menu_pick", json!({"path": ["Format", "Align Text", "Centered"]}));
     assert!(picked.error.is_none());
     desk.confirmed("menu_pick", json!({"path": ["File", "Save As..."]}), &app.route());
-    let dialog = desk.app("Save As");
+    let dialog = desk.app("Save");
     dialog.ready();
     dialog.done("key_press", json!({"keys": ["escape"]}));
     desk.until("the dialog to close", || dialog.facts().is_none().then_some(()));

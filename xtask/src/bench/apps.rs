@@ -11,7 +11,7 @@ use super::Bench;
 use super::host::Host;
 
 /// How long an application may take to show its window.
-const START: Duration = Duration::from_secs(60);
+const START: Duration = Duration::from_secs(40);
 /// How long it is left alone after that, to finish drawing.
 const SETTLE: Duration = Duration::from_millis(1500);
 
@@ -33,16 +33,23 @@ impl App {
             .spawn()?;
         let mut app = Self { child, title: String::new() };
         let until = Instant::now() + START;
+        let mut seen = Vec::new();
         while Instant::now() < until {
             let list = host.call("app_list", json!({"include_windows": true}))?;
-            if let Some(found) = titles(&list).into_iter().find(|t| t.contains(title)) {
+            seen = titles(&list);
+            if let Some(found) = seen.iter().find(|t| t.contains(title)).cloned() {
                 app.title = found;
                 std::thread::sleep(SETTLE);
                 return Ok(app);
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        Err(format!("no window with {title:?} in its title within {} s", START.as_secs()).into())
+        let ended = app.child.try_wait()?;
+        Err(format!(
+            "no window with {title:?} within {} s; open: {seen:?}; ended: {ended:?}",
+            START.as_secs()
+        )
+        .into())
     }
 
     /// The route to its window.
@@ -85,21 +92,21 @@ fn escape(text: &str) -> String {
 pub(crate) fn mousepad(bench: &Bench, host: &Host) -> Result<App, Box<dyn std::error::Error>> {
     let file = bench.scratch.join("mousepad.txt");
     std::fs::write(&file, "")?;
-    App::start(host, Command::new("mousepad").arg("--disable-server").arg(file), "mousepad.txt")
+    App::start(host, bench.command("mousepad").arg("--disable-server").arg(file), "mousepad.txt")
 }
 
 /// A terminal whose input goes into a file.
-pub(crate) fn xterm(host: &Host, into: &Path) -> Result<App, Box<dyn std::error::Error>> {
+pub(crate) fn xterm(bench: &Bench, host: &Host, into: &Path) -> Result<App, Box<dyn std::error::Error>> {
     let line = format!("cat > '{}'", into.display());
     let title = "bench-xterm";
-    App::start(host, Command::new("xterm").args(["-u8", "-T", title, "-e", "sh", "-c", &line]), title)
+    App::start(host, bench.command("xterm").args(["-u8", "-T", title, "-e", "sh", "-c", &line]), title)
 }
 
 /// LibreOffice with an empty document: `calc` or `writer`.
 pub(crate) fn libreoffice(bench: &Bench, host: &Host, kind: &str) -> Result<App, Box<dyn std::error::Error>> {
     let profile =
         format!("-env:UserInstallation=file://{}", bench.scratch.join(format!("lo-{kind}")).display());
-    let mut command = Command::new("soffice");
+    let mut command = bench.command("soffice");
     command.args([&profile, &format!("--{kind}"), "--norestore", "--nologo", "--nofirststartwizard"]);
     App::start(host, &mut command, "LibreOffice")
 }
@@ -115,7 +122,7 @@ pub(crate) fn chromium(
     std::fs::write(&page, format!("<!doctype html><meta charset=utf-8><title>{title}</title><body>{body}"))?;
     let count = std::fs::read_dir(&bench.scratch)?.count();
     let profile: PathBuf = bench.scratch.join(format!("chromium{count}"));
-    let mut command = Command::new("chromium");
+    let mut command = bench.command("chromium");
     if std::fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0) {
         command.arg("--no-sandbox");
     }

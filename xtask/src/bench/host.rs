@@ -1,7 +1,7 @@
 //! A host of the benchmark's own, on a home of its own, and calls to it.
 
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use deskhand_bridge::{CallRequest, Client, callers};
@@ -34,7 +34,8 @@ impl Host {
         home.ensure()?;
         callers::allow(&home.callers_file(), &std::env::current_exe()?, Some("benchmark"))?;
         let log = std::fs::File::create(folder.join("host.log"))?;
-        let child = Command::new(bench.program("deskhand-host"))
+        let child = bench
+            .command(bench.program("deskhand-host"))
             .env("DESKHAND_HOME", &folder)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

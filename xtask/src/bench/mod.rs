@@ -8,8 +8,12 @@ mod report;
 mod rows;
 mod stats;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use deskhand_config::Home;
+use deskhand_desk::{Desk, Options as DeskOptions};
 
 use crate::project::{self, Done};
 use report::Line;
@@ -64,11 +68,31 @@ struct Bench {
     /// A folder for this run, removed after.
     scratch: PathBuf,
     samples: Option<usize>,
+    /// A desk of its own; else the one this process was started on.
+    desk: Option<Desk>,
 }
 
 impl Bench {
     fn program(&self, name: &str) -> PathBuf {
         self.programs.join(name)
+    }
+
+    /// A command on the desk.
+    fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        match &self.desk {
+            Some(desk) => desk.command(program),
+            None => Command::new(program),
+        }
+    }
+
+    /// The same on a fresh desk, for what would spoil this one for those who come after.
+    fn on_fresh_desk(&self) -> Result<Self, Box<dyn std::error::Error>> {
+        let count = std::fs::read_dir(&self.scratch)?.count();
+        let scratch = self.scratch.join(format!("d{count}"));
+        std::fs::create_dir(&scratch)?;
+        let desk = Desk::start(&DeskOptions::default(), &Home::at(scratch.join("home")))?;
+        let (root, programs) = (self.root.clone(), self.programs.clone());
+        Ok(Self { root, programs, scratch, samples: self.samples, desk: Some(desk) })
     }
 
     fn samples(&self, usual: usize) -> usize {
@@ -120,7 +144,7 @@ fn inner(options: &Options) -> Done {
     let programs = exe.parent().ok_or("this program has no folder")?.to_owned();
     let scratch = std::env::temp_dir().join(format!("deskhand-bench-{}", std::process::id()));
     std::fs::create_dir_all(&scratch)?;
-    let bench = Bench { root: project::root(), programs, scratch, samples: options.samples };
+    let bench = Bench { root: project::root(), programs, scratch, samples: options.samples, desk: None };
     let wanted =
         |row: &&rows::Row| options.only.is_empty() || options.only.iter().any(|name| name == row.name);
     let mut lines = Vec::new();

@@ -37,7 +37,8 @@ impl Peer {
             Python::Venv => bench.root.join("target/bench-venv/bin/python"),
             Python::System => PathBuf::from("/usr/bin/python3"),
         };
-        let mut child = Command::new(python)
+        let mut child = bench
+            .command(python)
             .arg(bench.root.join("bench/peers").join(script))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{Element, Mark, PlatformError, Root};
-use deskhand_protocol::{Effect, EffectReport};
+use deskhand_protocol::{Effect, EffectReport, Role};
 
 use super::typing::{Job, paragraph, single_line};
 use crate::{Ctx, aim};
@@ -91,6 +91,9 @@ impl Reader {
         if job.text.contains(['\n', '\t']) && single_line(element) {
             return Ok(Verdict::Look);
         }
+        if element.role == Role::Cell {
+            return self.in_cell(ctx, job, before, element);
+        }
         let total = job.text.chars().count();
         let mut mark = self.mark;
         let (mut last, mut moved) = (before.clone(), Instant::now());
@@ -116,6 +119,28 @@ impl Reader {
             }
             mark = self.pause(ctx, mark, element.pid)?;
         }
+    }
+
+    /// Text typed on a cell goes into an editor that opens over it, and into the cell only with Enter.
+    fn in_cell(&self, ctx: &Ctx<'_>, job: &Job<'_>, before: &str, cell: &Element) -> Result<Verdict, PlatformError> {
+        if job.text.contains(['\n', '\t']) {
+            return Ok(Verdict::Look);
+        }
+        let total = job.text.chars().count();
+        let wait = ctx.scope.within(QUIET);
+        let mut mark = self.mark;
+        while !wait.remaining().is_zero() {
+            if text(ctx, cell).is_some_and(|after| inserted(before, &after, job.text)) {
+                return Ok(Verdict::Exact { why: format!("read back: all {total} characters are there") });
+            }
+            let editor = ctx.desktop.elements.focused(&wait).ok().flatten();
+            let editor = editor.filter(|e| e.handle != cell.handle && e.pid == cell.pid && e.has_text && !e.secure);
+            if editor.is_some_and(|e| text(ctx, &e).is_some_and(|t| t.contains(job.text))) {
+                return Ok(Verdict::Exact { why: format!("read back: all {total} characters are in the cell's editor") });
+            }
+            mark = self.pause(ctx, mark, cell.pid)?;
+        }
+        Ok(Verdict::Look)
     }
 
     /// Until the next event of the application, or a short while.
