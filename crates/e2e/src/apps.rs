@@ -39,7 +39,8 @@ impl AppDesk {
             assert!(there, "{program} is not installed: run scripts/setup");
         }
         let home = tempfile::Builder::new().prefix("dhome").tempdir().expect("a temporary folder");
-        let own = |name: &str, path: &str| (name.to_owned(), home.path().join(path).to_string_lossy().into_owned());
+        let own =
+            |name: &str, path: &str| (name.to_owned(), home.path().join(path).to_string_lossy().into_owned());
         let env = vec![
             own("HOME", ""),
             own("XDG_CONFIG_HOME", ".config"),
@@ -87,7 +88,12 @@ impl AppDesk {
         let words = args.to_string();
         let outcome = self.try_call(tool, args, route);
         if let Some(e) = &outcome.error {
-            self.fail(&format!("{tool} {}: {e}\n  hint: {}\n  details: {:?}", brief(&words), e.hint, e.details));
+            self.fail(&format!(
+                "{tool} {}: {e}\n  hint: {}\n  details: {:?}",
+                brief(&words),
+                e.hint,
+                e.details
+            ));
         }
         outcome
     }
@@ -136,7 +142,8 @@ impl AppDesk {
     /// # Panics
     /// Always: that is what it is for.
     pub fn fail(&self, message: &str) -> ! {
-        let picture = self.picture("failed").map_or_else(String::new, |p| format!("\n  screen: {}", p.display()));
+        let picture =
+            self.picture("failed").map_or_else(String::new, |p| format!("\n  screen: {}", p.display()));
         panic!("{message}{picture}");
     }
 
@@ -168,7 +175,10 @@ impl<'a> App<'a> {
     #[must_use]
     pub fn facts(&self) -> Option<Value> {
         let list = self.desk.call("app_list", json!({"include_windows": true})).result?;
-        let mut windows = list["apps"].as_array()?.iter().flat_map(|a| a["windows"].as_array().cloned().unwrap_or_default());
+        let mut windows = list["apps"]
+            .as_array()?
+            .iter()
+            .flat_map(|a| a["windows"].as_array().cloned().unwrap_or_default());
         windows.find(|w| w["windowId"] == self.id)
     }
 
@@ -194,7 +204,10 @@ impl<'a> App<'a> {
                 return;
             }
             if Instant::now() >= until {
-                self.desk.fail(&format!("the application's tree stays empty: {:?} {:?}", outcome.error, outcome.result));
+                self.desk.fail(&format!(
+                    "the application's tree stays empty: {:?} {:?}",
+                    outcome.error, outcome.result
+                ));
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -245,7 +258,10 @@ impl<'a> App<'a> {
 
     /// The text of an element, by `read_text`.
     pub fn text(&self, selector: Value) -> String {
-        let outcome = self.done("read_text", json!({"target": {"selector": selector}, "limitBytes": 200_000, "redactionMode": "none"}));
+        let outcome = self.done(
+            "read_text",
+            json!({"target": {"selector": selector}, "limitBytes": 200_000, "redactionMode": "none"}),
+        );
         outcome.result.and_then(|r| r["text"].as_str().map(str::to_owned)).unwrap_or_default()
     }
 
@@ -273,7 +289,8 @@ pub fn effect(outcome: &Outcome) -> Option<Effect> {
 /// When it is none.
 #[must_use]
 pub fn rect(value: &Value) -> [i64; 4] {
-    ["x", "y", "width", "height"].map(|k| value[k].as_i64().unwrap_or_else(|| panic!("not a rectangle: {value}")))
+    ["x", "y", "width", "height"]
+        .map(|k| value[k].as_i64().unwrap_or_else(|| panic!("not a rectangle: {value}")))
 }
 
 /// Whether one rectangle lies inside another.
@@ -295,8 +312,22 @@ pub fn middle(r: [i64; 4]) -> (i64, i64) {
 #[must_use]
 pub fn mixed(n: usize, line: usize) -> String {
     const PARTS: &[&str] = &[
-        "Deskhand types ", "桌面操控测试，", "中文输入。", "ελληνικά ", "Привет ", "ñandú çà ü ß ", "😀🚀🎉", "日本語カナ", "한국어 ",
-        "x=[1]{2}(3)<4>;", "\"quoted\" 'q' `b` ", "~!@#$%^&*_+|\\ ", "ＡＢ全角", "€£¥₹ ", "𝛼𝛽𝛾 ", "0123456789 ",
+        "Deskhand types ",
+        "桌面操控测试，",
+        "中文输入。",
+        "ελληνικά ",
+        "Привет ",
+        "ñandú çà ü ß ",
+        "😀🚀🎉",
+        "日本語カナ",
+        "한국어 ",
+        "x=[1]{2}(3)<4>;",
+        "\"quoted\" 'q' `b` ",
+        "~!@#$%^&*_+|\\ ",
+        "ＡＢ全角",
+        "€£¥₹ ",
+        "𝛼𝛽𝛾 ",
+        "0123456789 ",
     ];
     let mut out = String::new();
     let (mut count, mut column, mut at) = (0, 0, 7usize);

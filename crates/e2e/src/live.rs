@@ -90,8 +90,12 @@ impl LiveHost {
         let dir = tempfile::Builder::new().prefix("dh").tempdir().expect("a temporary folder");
         let home = Home::at(dir.path().join("h"));
         home.ensure().expect("a home");
-        let mut wanted = Options { window_manager: options.window_manager, accessibility: options.accessibility, ..Options::default() }
-            .size(options.size.0, options.size.1);
+        let mut wanted = Options {
+            window_manager: options.window_manager,
+            accessibility: options.accessibility,
+            ..Options::default()
+        }
+        .size(options.size.0, options.size.1);
         if let Some((w, h)) = options.second {
             wanted = wanted.second(w, h);
         }
@@ -168,7 +172,10 @@ impl LiveHost {
     pub fn window(&self, title: &str) -> Value {
         wait_for(&format!("a window with {title:?}"), Duration::from_secs(60), || {
             let list = self.call("app_list", json!({"include_windows": true})).result?;
-            let windows = list["apps"].as_array()?.iter().flat_map(|a| a["windows"].as_array().cloned().unwrap_or_default());
+            let windows = list["apps"]
+                .as_array()?
+                .iter()
+                .flat_map(|a| a["windows"].as_array().cloned().unwrap_or_default());
             windows.into_iter().find(|w| w["title"].as_str().is_some_and(|t| t.contains(title)))
         })
     }
@@ -188,7 +195,14 @@ impl LiveHost {
     }
 
     /// A call with everything.
-    pub fn full(&self, tool: &str, args: Value, route: Option<Route>, options: CallOptions, timeout_ms: Option<u64>) -> Outcome {
+    pub fn full(
+        &self,
+        tool: &str,
+        args: Value,
+        route: Option<Route>,
+        options: CallOptions,
+        timeout_ms: Option<u64>,
+    ) -> Outcome {
         let request = CallRequest { route, options, timeout_ms, ..CallRequest::new(tool, args) };
         let first = self.send(request.clone());
         match &first.error {
@@ -206,7 +220,8 @@ impl LiveHost {
     /// When the bridge itself says no.
     pub fn send(&self, request: CallRequest) -> Outcome {
         let tool = request.tool.clone();
-        let value = self.client.call(request, PATIENCE).unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.log()));
+        let value =
+            self.client.call(request, PATIENCE).unwrap_or_else(|e| panic!("{tool}: {e}\n{}", self.log()));
         serde_json::from_value(value).expect("an outcome")
     }
 
@@ -238,7 +253,8 @@ pub fn x11(live: &LiveHost) -> x11rb::rust_connection::RustConnection {
     let file = std::fs::read(&info.xauthority).expect("the desk's cookie");
     // The cookie is the last field of the only entry: a length of two bytes and sixteen bytes.
     let cookie = file[file.len() - 16..].to_vec();
-    RustConnection::connect_to_stream_with_auth_info(stream, 0, b"MIT-MAGIC-COOKIE-1".to_vec(), cookie).expect("the X server lets us in")
+    RustConnection::connect_to_stream_with_auth_info(stream, 0, b"MIT-MAGIC-COOKIE-1".to_vec(), cookie)
+        .expect("the X server lets us in")
 }
 
 fn connect(home: &Home) -> Client {

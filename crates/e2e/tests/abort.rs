@@ -21,7 +21,10 @@ fn watch_keys(live: &LiveHost) -> Arc<Mutex<Vec<Instant>>> {
     let (sink, conn) = (Arc::clone(&times), connect(live));
     let root = conn.setup().roots[0].root;
     conn.xinput_xi_query_version(2, 2).unwrap().reply().unwrap();
-    let mask = EventMask { deviceid: Device::ALL.into(), mask: vec![XIEventMask::RAW_KEY_PRESS | XIEventMask::RAW_KEY_RELEASE] };
+    let mask = EventMask {
+        deviceid: Device::ALL.into(),
+        mask: vec![XIEventMask::RAW_KEY_PRESS | XIEventMask::RAW_KEY_RELEASE],
+    };
     conn.xinput_xi_select_events(root, &[mask]).unwrap().check().unwrap();
     std::thread::spawn(move || {
         while conn.wait_for_event().is_ok() {
@@ -44,14 +47,19 @@ fn typing_five_thousand_characters_stops_when_told() {
     let text = "The quick brown fox. ".repeat(250);
     assert!(text.len() > 5000);
     let id = RequestId::fresh();
-    let request = CallRequest { request_id: Some(id.clone()), ..CallRequest::new("type_text", json!({"text": text, "method": "keys", "delay": 3})) };
+    let request = CallRequest {
+        request_id: Some(id.clone()),
+        ..CallRequest::new("type_text", json!({"text": text, "method": "keys", "delay": 3}))
+    };
     let phrase = live.send(request.clone()).error.unwrap().details["phrase"].as_str().unwrap().to_owned();
     let typing = live.connect();
     let worker = std::thread::spawn(move || {
         let request = CallRequest { confirm: Some(phrase), ..request };
         serde_json::from_value::<Outcome>(typing.call(request, Duration::from_secs(90)).unwrap()).unwrap()
     });
-    wait_for("typing to be under way", Duration::from_secs(30), || (times.lock().unwrap().len() > 200).then_some(()));
+    wait_for("typing to be under way", Duration::from_secs(30), || {
+        (times.lock().unwrap().len() > 200).then_some(())
+    });
     let done = live.client.request("abort", &json!({"id": id}), Duration::from_secs(5)).unwrap();
     let acknowledged = Instant::now();
     assert_eq!(done["ended"], true, "{done}");
@@ -59,7 +67,12 @@ fn typing_five_thousand_characters_stops_when_told() {
     assert_eq!(outcome.error.unwrap().code, ErrorCode::Aborted);
     assert_eq!(outcome.effect.unwrap().effect, Effect::Partial);
     std::thread::sleep(Duration::from_millis(500));
-    let late = times.lock().unwrap().iter().filter(|t| t.saturating_duration_since(acknowledged) > Duration::from_millis(50)).count();
+    let late = times
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|t| t.saturating_duration_since(acknowledged) > Duration::from_millis(50))
+        .count();
     assert_eq!(late, 0, "key events after the abort was acknowledged");
     let down = connect(&live).query_keymap().unwrap().reply().unwrap().keys;
     assert_eq!(down, [0; 32], "a key was left down");
@@ -73,11 +86,14 @@ fn a_client_that_goes_away_takes_its_action_with_it() {
     live.spawn("mousepad", &["--disable-server"]);
     live.window("Mousepad");
     let times = watch_keys(&live);
-    let request = CallRequest::new("type_text", json!({"text": "x".repeat(4000), "method": "keys", "delay": 3}));
+    let request =
+        CallRequest::new("type_text", json!({"text": "x".repeat(4000), "method": "keys", "delay": 3}));
     let phrase = live.send(request.clone()).error.unwrap().details["phrase"].as_str().unwrap().to_owned();
     let goner = live.connect();
     goner.send_call(CallRequest { confirm: Some(phrase), ..request }).unwrap();
-    wait_for("typing to be under way", Duration::from_secs(30), || (times.lock().unwrap().len() > 60).then_some(()));
+    wait_for("typing to be under way", Duration::from_secs(30), || {
+        (times.lock().unwrap().len() > 60).then_some(())
+    });
     drop(goner);
     wait_for("the execution to end", Duration::from_secs(5), || {
         let list = live.client.request("executions", &json!({}), Duration::from_secs(5)).unwrap();

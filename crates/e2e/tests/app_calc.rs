@@ -9,7 +9,8 @@ use serde_json::json;
 
 fn calc(desk: &AppDesk) -> App<'_> {
     let profile = format!("-env:UserInstallation=file://{}", desk.files().join("office").display());
-    let app = desk.launch("libreoffice", &[&profile, "--calc", "--norestore", "--nologo"], "LibreOffice Calc");
+    let app =
+        desk.launch("libreoffice", &[&profile, "--calc", "--norestore", "--nologo"], "LibreOffice Calc");
     app.find(json!({"byRole": "table"}));
     app
 }
@@ -25,7 +26,10 @@ fn cell(app: &App<'_>, name: &str) -> Option<String> {
 fn cells_are_typed_and_read_back() {
     let desk = AppDesk::with(&["libreoffice"]);
     let app = calc(&desk);
-    let tree = app.done("dump_ax_tree", json!({"maxNodes": 6000, "maxWallTimeMs": 30_000, "maxDepth": 40})).result.unwrap();
+    let tree = app
+        .done("dump_ax_tree", json!({"maxNodes": 6000, "maxWallTimeMs": 30_000, "maxDepth": 40}))
+        .result
+        .unwrap();
     let count = tree["count"].as_u64().unwrap();
     assert!((100..6000).contains(&count), "{count} elements: {}", tree["truncated"]);
 

@@ -25,7 +25,11 @@ fn browser<'a>(desk: &'a AppDesk, page: &str, html: &str, title: &str) -> App<'a
 #[test]
 fn a_form_is_filled_by_its_ids() {
     let desk = AppDesk::with(&["chromium"]);
-    std::fs::write(desk.files().join("second.html"), "<!doctype html><meta charset=utf-8><title>Second page</title><h1>Arrived</h1>").unwrap();
+    std::fs::write(
+        desk.files().join("second.html"),
+        "<!doctype html><meta charset=utf-8><title>Second page</title><h1>Arrived</h1>",
+    )
+    .unwrap();
     let app = browser(&desk, "form.html", FORM, "Form page");
     let who = json!({"byIdentifier": "who"});
     let found = app.find(who.clone());
@@ -48,7 +52,10 @@ fn a_form_is_filled_by_its_ids() {
     app.confirmed("type_text", json!({"text": lines, "target": {"selector": note}}));
     same_text(&app.text(note), lines);
 
-    let jumped = app.done("click", json!({"target": {"selector": {"byRole": "link", "byTitle": {"contains": "second page"}}}}));
+    let jumped = app.done(
+        "click",
+        json!({"target": {"selector": {"byRole": "link", "byTitle": {"contains": "second page"}}}}),
+    );
     assert_eq!(jumped.effect.unwrap().effect, Effect::Confirmed);
     desk.window("Second page");
     app.find(json!({"byRole": "heading", "byTitle": {"equals": "Arrived"}}));
@@ -67,7 +74,9 @@ fn two_thousand_characters_arrive() {
 #[test]
 fn a_large_page_is_read_whole_and_within_bounds() {
     let desk = AppDesk::with(&["chromium"]);
-    let rows: String = (0..440).map(|i| format!("<li><a id=l{i} href='#{i}'>Link number {i}</a> and text {i}</li>")).collect();
+    let rows: String = (0..440)
+        .map(|i| format!("<li><a id=l{i} href='#{i}'>Link number {i}</a> and text {i}</li>"))
+        .collect();
     let html = format!("<!doctype html><meta charset=utf-8><title>Large page</title><ul>{rows}</ul>");
     let app = browser(&desk, "large.html", &html, "Large page");
     let whole = desk.until("the whole page in the tree", || {

@@ -11,10 +11,19 @@ use serde_json::{Value, json};
 fn places_are_right_and_clicks_land() {
     let desk = AppDesk::with(&["gtk4-demo"]);
     let app = desk.launch("gtk4-demo", &[], "GTK Demo");
-    desk.confirmed("window_manage", json!({"window_title": "GTK Demo", "action": "move", "bounds": {"x": 61, "y": 43}}), &Value::Null);
+    desk.confirmed(
+        "window_manage",
+        json!({"window_title": "GTK Demo", "action": "move", "bounds": {"x": 61, "y": 43}}),
+        &Value::Null,
+    );
     let bounds = app.bounds();
     let tree = app.done("dump_ax_tree", json!({"maxNodes": 3000, "maxWallTimeMs": 30_000})).result.unwrap();
-    let buttons: Vec<&Value> = tree["nodes"].as_array().unwrap().iter().filter(|n| n["role"] == "button" && !n["rect"].is_null()).collect();
+    let buttons: Vec<&Value> = tree["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|n| n["role"] == "button" && !n["rect"].is_null())
+        .collect();
     assert!(buttons.len() >= 5, "{tree}");
     for node in &buttons {
         assert!(inside(rect(&node["rect"]), bounds), "{node} in {bounds:?}");
@@ -31,7 +40,10 @@ fn places_are_right_and_clicks_land() {
     let typed = app.done("type_text", json!({"text": "Emblems"}));
     assert!(matches!(effect(&typed), Some(Effect::Confirmed)), "{:?}", typed.effect);
     app.find(json!({"byTitle": {"contains": "Emblems"}}));
-    app.done("wait_until", json!({"condition": {"elementGone": {"byTitle": {"equals": "Assistant"}}}, "timeoutMs": 60_000}));
+    app.done(
+        "wait_until",
+        json!({"condition": {"elementGone": {"byTitle": {"equals": "Assistant"}}}, "timeoutMs": 60_000}),
+    );
 
     // By the coordinates the element gives: the field goes.
     let (x, y) = middle(rect(&app.best(search)["element"]["rect"]));
@@ -45,7 +57,9 @@ fn places_are_right_and_clicks_land() {
     });
 
     // A click by hand in the list picks the entry that is drawn there.
-    let (x, y) = middle(rect(&app.best(json!({"byRole": "label", "byTitle": {"equals": "Assistant"}}))["element"]["rect"]));
+    let (x, y) = middle(rect(
+        &app.best(json!({"byRole": "label", "byTitle": {"equals": "Assistant"}}))["element"]["rect"],
+    ));
     app.confirmed("left_click", json!({"x": x, "y": y}));
     desk.window("Assistant");
     let run = app.best(json!({"byRole": "button", "byTitle": {"equals": "Run"}}));

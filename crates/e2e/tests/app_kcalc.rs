@@ -13,7 +13,8 @@ fn press(app: &App<'_>, label: &str) {
 
 /// What the calculator shows, wherever its tree keeps it.
 fn shows(app: &App<'_>, number: &str) -> bool {
-    let tree = app.done("dump_ax_tree", json!({"includeText": true, "maxWallTimeMs": 20_000})).result.unwrap();
+    let tree =
+        app.done("dump_ax_tree", json!({"includeText": true, "maxWallTimeMs": 20_000})).result.unwrap();
     tree["nodes"].as_array().unwrap().iter().any(|n| {
         let plain = n["role"] != "button" && n["role"] != "toggle_button";
         plain && (n["value"] == number || n["label"] == number)
@@ -39,7 +40,8 @@ fn kcalc_adds() {
 
     // The same by coordinates: what was hit is told.
     let place = rect(&one["element"]["rect"]);
-    let clicked = app.confirmed("left_click", json!({"x": place[0] + place[2] / 2, "y": place[1] + place[3] / 2}));
+    let clicked =
+        app.confirmed("left_click", json!({"x": place[0] + place[2] / 2, "y": place[1] + place[3] / 2}));
     let report = clicked.effect.unwrap();
     assert_eq!(report.layer, Some(Layer::Coordinates));
     assert!(report.hit.as_deref().unwrap_or_default().contains('1'), "{report:?}");
@@ -72,6 +74,7 @@ fn featherpad_takes_any_text() {
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
     dialog.done("key_press", json!({"keys": ["enter"]}));
-    let saved = desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= long.len()));
+    let saved =
+        desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= long.len()));
     same_text(saved.trim_end_matches('\n'), &long);
 }

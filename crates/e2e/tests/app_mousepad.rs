@@ -57,7 +57,11 @@ fn observed_and_found_by_every_strategy() {
         (json!({"byTitle": {"regex": "^V.*w$"}}), "menu", "title matches"),
         (json!({"byLabel": {"equals": "Search"}}), "menu", "label equals"),
         (json!({"byValue": {"contains": "value to find"}}), "text_area", "value contains"),
-        (json!({"byValue": {"equals": "value to find"}, "byRole": "AXTextArea"}), "text_area", "value equals"),
+        (
+            json!({"byValue": {"equals": "value to find"}, "byRole": "AXTextArea"}),
+            "text_area",
+            "value equals",
+        ),
         (json!({"byRect": around(anchor), "byRole": "menu"}), "menu", "rectangle"),
         (json!({"byRole": "menu", "near": {"anchor": file, "maxDistance": 60}}), "menu", "anchor"),
     ];
@@ -80,7 +84,10 @@ fn observed_and_found_by_every_strategy() {
     let mut at = nodes.iter().find(|n| n["role"] == "text_area").unwrap();
     let mut path = Vec::new();
     while !at["parent"].is_null() {
-        let place = nodes.iter().filter(|n| n["parent"] == at["parent"]).position(|n| n["elementId"] == at["elementId"]);
+        let place = nodes
+            .iter()
+            .filter(|n| n["parent"] == at["parent"])
+            .position(|n| n["elementId"] == at["elementId"]);
         path.push(place.unwrap());
         at = node(&at["parent"]);
     }
@@ -105,7 +112,12 @@ fn typed_in_every_way_and_read_back_exactly() {
     let desk = AppDesk::with(&["mousepad"]);
     let app = editor(&desk);
     let text = "Hello 世界，你好！\n😀🚀 Ωμέγα\nlast line";
-    for (method, layer) in [("auto", Layer::Element), ("insert", Layer::Element), ("paste", Layer::Semantic), ("keys", Layer::Semantic)] {
+    for (method, layer) in [
+        ("auto", Layer::Element),
+        ("insert", Layer::Element),
+        ("paste", Layer::Semantic),
+        ("keys", Layer::Semantic),
+    ] {
         desk.ok("clipboard_write", json!({"text": "kept"}));
         let mut args = json!({"text": text, "method": method, "target": {"selector": area()}});
         if method == "keys" {
@@ -116,7 +128,11 @@ fn typed_in_every_way_and_read_back_exactly() {
         assert_eq!(report.layer, Some(layer), "{method}: {report:?}");
         assert!(report.why.contains("read back"), "{}", report.why);
         same_text(&app.text(area()), text);
-        assert_eq!(desk.ok("clipboard_read", json!({}))["text"], "kept", "{method} leaves the clipboard alone");
+        assert_eq!(
+            desk.ok("clipboard_read", json!({}))["text"],
+            "kept",
+            "{method} leaves the clipboard alone"
+        );
         clear(&app);
     }
     let long = mixed(2000, 71);
@@ -141,7 +157,11 @@ fn menu_down_to_save_as_writes_the_file() {
     app.confirmed("type_text", json!({"text": text}));
     let picked = app.confirmed("menu_pick", json!({"path": ["File", "Save As…"]}));
     assert_eq!(picked.effect.unwrap().layer, Some(Layer::Semantic));
-    let waited = desk.done("wait_until", json!({"condition": {"windowTitle": {"contains": "Save As"}}, "timeoutMs": 60_000}), &Value::Null);
+    let waited = desk.done(
+        "wait_until",
+        json!({"condition": {"windowTitle": {"contains": "Save As"}}, "timeoutMs": 60_000}),
+        &Value::Null,
+    );
     assert_eq!(waited.result.unwrap()["met"], true);
     let dialog = desk.app("Save As");
     // The editor behind the dialog takes no clicks now.
@@ -154,14 +174,24 @@ fn menu_down_to_save_as_writes_the_file() {
     // While the chooser still completes the name, Enter only ends that: then once more.
     desk.until("the dialog to close", || {
         let entered = desk.try_call("key_press", json!({"keys": ["enter"]}), &dialog.route());
-        assert!(!matches!(effect(&entered), Some(Effect::SuspectedNoop | Effect::Refused)), "{:?}", entered.effect);
-        let gone = json!({"condition": {"elementGone": {"byTitle": {"equals": "Save As"}}}, "timeoutMs": 3000});
+        assert!(
+            !matches!(effect(&entered), Some(Effect::SuspectedNoop | Effect::Refused)),
+            "{:?}",
+            entered.effect
+        );
+        let gone =
+            json!({"condition": {"elementGone": {"byTitle": {"equals": "Save As"}}}, "timeoutMs": 3000});
         desk.try_call("wait_until", gone, &Value::Null);
         dialog.facts().is_none().then_some(())
     });
-    let saved = desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= text.len()));
+    let saved =
+        desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= text.len()));
     same_text(saved.trim_end_matches('\n'), text);
-    desk.done("wait_until", json!({"condition": {"windowTitle": {"contains": "saved"}}, "timeoutMs": 60_000}), &Value::Null);
+    desk.done(
+        "wait_until",
+        json!({"condition": {"windowTitle": {"contains": "saved"}}, "timeoutMs": 60_000}),
+        &Value::Null,
+    );
     let none = app.refused("menu_pick", json!({"path": ["File", "Make Coffee"]}));
     assert_eq!(none.code, ErrorCode::ElementNotFound, "{none}");
 }
@@ -197,7 +227,8 @@ fn keys_clipboard_drag_and_scroll() {
     let scrolled = app.confirmed("scroll", json!({"x": x, "y": y, "direction": "down", "amount": 600}));
     assert!(scrolled.result.unwrap()["scrolled"].as_i64().unwrap() >= 300);
     assert!(!scrolled.effect.unwrap().changed.is_empty());
-    let up = app.confirmed("scroll", json!({"target": {"selector": area()}, "direction": "up", "amount": 600}));
+    let up =
+        app.confirmed("scroll", json!({"target": {"selector": area()}, "direction": "up", "amount": 600}));
     assert!(up.error.is_none());
     // At the top there is nothing left to scroll.
     desk.until("the top", || {

@@ -34,7 +34,10 @@ fn menus_and_folders() {
     let dialog = desk.app("New Folder");
     dialog.ready();
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
-    dialog.confirmed("type_text", json!({"text": "新文件夹 😀", "target": {"selector": {"byRole": "AXTextField"}}}));
+    dialog.confirmed(
+        "type_text",
+        json!({"text": "新文件夹 😀", "target": {"selector": {"byRole": "AXTextField"}}}),
+    );
     dialog.click(json!({"byRole": "button", "byTitle": {"regex": "Create|OK"}}));
     desk.until("the new folder", || place.join("inner folder/新文件夹 😀").is_dir().then_some(()));
 

@@ -26,7 +26,8 @@ fn manage(desk: &AppDesk, action: &str, bounds: Value) -> Value {
 fn applications_are_listed_switched_managed_and_closed() {
     let desk = AppDesk::with(&["mousepad", "xterm"]);
     let editor = desk.launch("mousepad", &["--disable-server"], "Mousepad");
-    let outcome = desk.confirmed("app_launch", json!({"name": "xterm", "args": ["-T", "second one"]}), &Value::Null);
+    let outcome =
+        desk.confirmed("app_launch", json!({"name": "xterm", "args": ["-T", "second one"]}), &Value::Null);
     let xterm = outcome.result.unwrap();
     desk.window("second one");
 
@@ -36,7 +37,14 @@ fn applications_are_listed_switched_managed_and_closed() {
     assert!(apps.iter().all(|a| a["windows"] == json!([])), "{plain}");
     assert!(apps.iter().any(|a| a["pid"] == xterm["pid"]), "{plain}");
     let full = desk.ok("app_list", json!({"include_windows": true}));
-    let of = |name: &str| full["apps"].as_array().unwrap().iter().find(|a| a["name"].as_str().unwrap().to_lowercase().contains(name)).cloned();
+    let of = |name: &str| {
+        full["apps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|a| a["name"].as_str().unwrap().to_lowercase().contains(name))
+            .cloned()
+    };
     let mousepad = of("mousepad").expect("mousepad is listed");
     assert!(mousepad["windows"][0]["title"].as_str().unwrap().contains("Mousepad"));
     assert!(rect(&mousepad["windows"][0]["bounds"])[2] > 100);
@@ -63,7 +71,8 @@ fn applications_are_listed_switched_managed_and_closed() {
     assert_eq!(rect(&back["window"]["bounds"]), [77, 55, 701, 503]);
     let min = manage(&desk, "minimize", Value::Null);
     assert_eq!(min["window"]["minimized"], true);
-    let hidden = desk.call("screenshot", json!({"mode": "window", "window_title": "Mousepad"})).error.unwrap();
+    let hidden =
+        desk.call("screenshot", json!({"mode": "window", "window_title": "Mousepad"})).error.unwrap();
     assert_eq!(hidden.code, ErrorCode::NotActionable, "{hidden}");
     manage(&desk, "restore", Value::Null);
     for (args, code) in [
@@ -76,7 +85,12 @@ fn applications_are_listed_switched_managed_and_closed() {
 
     // A picture of a window has the window's size.
     let shot = desk.ok("screenshot", json!({"mode": "window", "window_title": "Mousepad", "format": "png"}));
-    assert_eq!((shot["width"].as_i64(), shot["height"].as_i64()), (Some(701), Some(503)), "{}", shot["region"]);
+    assert_eq!(
+        (shot["width"].as_i64(), shot["height"].as_i64()),
+        (Some(701), Some(503)),
+        "{}",
+        shot["region"]
+    );
     assert_eq!(rect(&shot["region"]), [77, 55, 701, 503]);
     assert_eq!(&decode(shot["image"].as_str().unwrap())[1..4], b"PNG");
 
@@ -84,9 +98,13 @@ fn applications_are_listed_switched_managed_and_closed() {
     let closed = desk.confirmed("app_close", json!({"name": "mousepad"}), &Value::Null);
     assert_eq!(closed.result.unwrap()["success"], true);
     assert!(editor.facts().is_none());
-    let killed = desk.confirmed("app_close", json!({"name": xterm["pid"].to_string(), "force": true}), &Value::Null);
+    let killed =
+        desk.confirmed("app_close", json!({"name": xterm["pid"].to_string(), "force": true}), &Value::Null);
     assert_eq!(killed.result.unwrap()["closed"], json!([xterm["pid"]]));
-    assert_eq!(desk.call("app_close", json!({"name": "mousepad"})).error.unwrap().code, ErrorCode::AppNotFound);
+    assert_eq!(
+        desk.call("app_close", json!({"name": "mousepad"})).error.unwrap().code,
+        ErrorCode::AppNotFound
+    );
     let absent = desk.call("app_launch", json!({"name": "no-such-program-here"})).error.unwrap();
     assert_eq!(absent.code, ErrorCode::AppNotFound, "{absent}");
 }
@@ -117,10 +135,15 @@ fn clipboard_notifications_pointer_and_machine() {
     }
 
     let before = desk.ok("screenshot", json!({"mode": "fullscreen", "format": "png"}))["image"].clone();
-    let sent = desk.confirmed("notification_send", json!({"title": "Deskhand", "body": "你好 😀", "urgency": "critical"}), &Value::Null);
+    let sent = desk.confirmed(
+        "notification_send",
+        json!({"title": "Deskhand", "body": "你好 😀", "urgency": "critical"}),
+        &Value::Null,
+    );
     assert!(sent.result.unwrap()["id"].as_u64().unwrap() > 0);
     desk.until("the notification on the screen", || {
-        (desk.ok("screenshot", json!({"mode": "fullscreen", "format": "png"}))["image"] != before).then_some(())
+        (desk.ok("screenshot", json!({"mode": "fullscreen", "format": "png"}))["image"] != before)
+            .then_some(())
     });
 
     let cursor = || {

@@ -11,7 +11,8 @@ use serde_json::json;
 fn two_thousand_characters_arrive() {
     let desk = AppDesk::with(&["libreoffice"]);
     let profile = format!("-env:UserInstallation=file://{}", desk.files().join("office").display());
-    let app = desk.launch("libreoffice", &[&profile, "--writer", "--norestore", "--nologo"], "LibreOffice Writer");
+    let app =
+        desk.launch("libreoffice", &[&profile, "--writer", "--norestore", "--nologo"], "LibreOffice Writer");
     app.find(json!({"byRole": "paragraph"}));
     let long = mixed(2000, 75);
     let typed = app.done("type_text", json!({"text": long}));

@@ -18,19 +18,38 @@ fn commands_with_any_characters_run() {
     let desk = AppDesk::with(&["xterm"]);
     let route = terminal(&desk);
     let file = desk.files().join("out");
-    let typed = desk.done("type_text", json!({"text": format!("echo '中文 😀 Ωμέγα ñ' > '{}'\n", file.display())}), &route);
+    let typed = desk.done(
+        "type_text",
+        json!({"text": format!("echo '中文 😀 Ωμέγα ñ' > '{}'\n", file.display())}),
+        &route,
+    );
     let report = typed.effect.unwrap();
     assert_eq!(report.layer, Some(Layer::Semantic));
     assert_eq!(report.effect, Effect::Confirmed, "{}", report.why);
     assert_eq!(typed.result.unwrap()["method"], "keys");
-    let got = desk.until("the command's output", || std::fs::read_to_string(&file).ok().filter(|t| t.ends_with('\n')));
+    let got = desk
+        .until("the command's output", || std::fs::read_to_string(&file).ok().filter(|t| t.ends_with('\n')));
     assert_eq!(got, "中文 😀 Ωμέγα ñ\n");
     // There is no tree, and it says so; there still is something to see.
     let seen = desk.done("observe", json!({}), &route).result.unwrap();
     assert!(seen["screenshot"]["image"].as_str().unwrap().len() > 500);
-    assert!(!seen["axError"].is_null() || seen["axSnapshot"]["count"].as_u64().unwrap_or_default() < 3, "{}", seen["axSnapshot"]);
-    let none = desk.try_call("click", json!({"target": {"selector": {"byRole": "button"}}}), &route).error.unwrap();
-    assert!(matches!(none.code, ErrorCode::ElementNotFound | ErrorCode::AxUnavailable | ErrorCode::AppNotFound | ErrorCode::Unsupported), "{none}");
+    assert!(
+        !seen["axError"].is_null() || seen["axSnapshot"]["count"].as_u64().unwrap_or_default() < 3,
+        "{}",
+        seen["axSnapshot"]
+    );
+    let none =
+        desk.try_call("click", json!({"target": {"selector": {"byRole": "button"}}}), &route).error.unwrap();
+    assert!(
+        matches!(
+            none.code,
+            ErrorCode::ElementNotFound
+                | ErrorCode::AxUnavailable
+                | ErrorCode::AppNotFound
+                | ErrorCode::Unsupported
+        ),
+        "{none}"
+    );
 }
 
 #[test]

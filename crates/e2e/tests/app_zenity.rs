@@ -10,14 +10,17 @@ use serde_json::json;
 /// Starts zenity with its answer in a file; the file and the dialog's title.
 fn ask(desk: &AppDesk, name: &str, args: &str) -> std::path::PathBuf {
     let file = desk.files().join(name);
-    let script = format!("zenity --title '{name}' {args} > '{}'; echo $? > '{}.code'", file.display(), file.display());
+    let script =
+        format!("zenity --title '{name}' {args} > '{}'; echo $? > '{}.code'", file.display(), file.display());
     desk.spawn("sh", &["-c", &script]);
     file
 }
 
 fn code(desk: &AppDesk, file: &std::path::Path) -> String {
     let code = file.with_extension("code");
-    desk.until("zenity to end", || std::fs::read_to_string(&code).ok().filter(|t| !t.is_empty())).trim().to_owned()
+    desk.until("zenity to end", || std::fs::read_to_string(&code).ok().filter(|t| !t.is_empty()))
+        .trim()
+        .to_owned()
 }
 
 #[test]
@@ -36,7 +39,12 @@ fn an_entry_and_a_question_are_answered() {
     let file = ask(&desk, "question", "--question --text 'Delete everything?'");
     let dialog = desk.app("question");
     dialog.ready();
-    assert!(dialog.best(json!({"byRole": "label", "byLabel": {"contains": "everything"}}))["score"].as_f64().unwrap() > 0.5);
+    assert!(
+        dialog.best(json!({"byRole": "label", "byLabel": {"contains": "everything"}}))["score"]
+            .as_f64()
+            .unwrap()
+            > 0.5
+    );
     // A reference found now is good for the click.
     let no = dialog.best(json!({"byRole": "AXButton", "byTitle": {"regex": "^No$"}}));
     dialog.confirmed("click", json!({"target": {"elementRef": no["element"]}}));
@@ -60,7 +68,8 @@ fn a_password_is_typed_and_never_read() {
     assert_eq!(refused.code, ErrorCode::SecureField, "{refused}");
     let tree = dialog.done("dump_ax_tree", json!({"includeText": true})).result.unwrap();
     assert!(!tree.to_string().contains("Geheim"));
-    let pasted = dialog.refused("type_text", json!({"text": "x", "method": "paste", "target": {"selector": field}}));
+    let pasted =
+        dialog.refused("type_text", json!({"text": "x", "method": "paste", "target": {"selector": field}}));
     assert_eq!(pasted.code, ErrorCode::InvalidInput);
     dialog.done("key_press", json!({"keys": ["enter"]}));
     assert_eq!(code(&desk, &file), "0");
@@ -75,7 +84,11 @@ fn a_password_is_typed_and_never_read() {
                 folders.push(path);
             } else if let Ok(bytes) = std::fs::read(&path) {
                 let needle = "Geheim".as_bytes();
-                assert!(!bytes.windows(needle.len()).any(|w| w == needle), "{} has the password", path.display());
+                assert!(
+                    !bytes.windows(needle.len()).any(|w| w == needle),
+                    "{} has the password",
+                    path.display()
+                );
             }
         }
     }

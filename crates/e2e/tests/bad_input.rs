@@ -35,9 +35,21 @@ fn wrong_words() {
         ("left_click", json!({"x": 1, "y": 2, "colour": 3}), ErrorCode::InvalidInput),
         ("screenshot", json!({"mode": "upside-down"}), ErrorCode::InvalidInput),
         ("screenshot", json!({"mode": "region"}), ErrorCode::InvalidInput),
-        ("screenshot", json!({"mode": "region", "region": {"x": 5000, "y": 0, "width": 5, "height": 5}}), ErrorCode::OutOfRange),
-        ("screenshot", json!({"mode": "window", "window_title": "no such window"}), ErrorCode::WindowNotFound),
-        ("window_manage", json!({"window_title": "no such window", "action": "minimize"}), ErrorCode::WindowNotFound),
+        (
+            "screenshot",
+            json!({"mode": "region", "region": {"x": 5000, "y": 0, "width": 5, "height": 5}}),
+            ErrorCode::OutOfRange,
+        ),
+        (
+            "screenshot",
+            json!({"mode": "window", "window_title": "no such window"}),
+            ErrorCode::WindowNotFound,
+        ),
+        (
+            "window_manage",
+            json!({"window_title": "no such window", "action": "minimize"}),
+            ErrorCode::WindowNotFound,
+        ),
         ("app_launch", json!({"name": "no-such-program-at-all"}), ErrorCode::AppNotFound),
         ("app_close", json!({"name": "no-such-program-at-all"}), ErrorCode::AppNotFound),
         ("key_press", json!({"keys": ["nosuchkey"]}), ErrorCode::InvalidInput),
@@ -71,7 +83,20 @@ fn a_title_that_is_no_text() {
     let screen = &conn.setup().roots[0];
     let window = conn.generate_id().unwrap();
     let aux = CreateWindowAux::new().background_pixel(screen.white_pixel);
-    conn.create_window(screen.root_depth, window, screen.root, 50, 50, 300, 200, 0, WindowClass::INPUT_OUTPUT, 0, &aux).unwrap();
+    conn.create_window(
+        screen.root_depth,
+        window,
+        screen.root,
+        50,
+        50,
+        300,
+        200,
+        0,
+        WindowClass::INPUT_OUTPUT,
+        0,
+        &aux,
+    )
+    .unwrap();
     let title = b"broken \xff\xfe\x80 title";
     let utf8 = conn.intern_atom(false, b"UTF8_STRING").unwrap().reply().unwrap().atom;
     let name = conn.intern_atom(false, b"_NET_WM_NAME").unwrap().reply().unwrap().atom;
@@ -104,7 +129,15 @@ fn frames_that_are_too_large_or_torn() {
     let _ = giant.read_to_string(&mut answer);
     assert!(answer.is_empty() || answer.contains("DESKTOP_FRAME_TOO_LARGE"), "{answer}");
     let status = std::fs::read_to_string(format!("/proc/{}/status", live.host.id())).unwrap();
-    let rss: u64 = status.lines().find_map(|l| l.strip_prefix("VmRSS:")).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+    let rss: u64 = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmRSS:"))
+        .unwrap()
+        .split_whitespace()
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(rss < 150_000, "the host holds {rss} kB");
     let mut half = UnixStream::connect(live.home.socket()).unwrap();
     half.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth").unwrap();
@@ -119,17 +152,27 @@ fn a_frozen_application_costs_its_own_time_only() {
     live.window("Mousepad");
     live.spawn("zenity", &["--info", "--title=Alive", "--text=hello"]);
     live.window("Alive");
-    live.routed("dump_ax_tree", json!({}), json!({"app": {"pid": pid}})).result.expect("it answers while it lives");
+    live.routed("dump_ax_tree", json!({}), json!({"app": {"pid": pid}}))
+        .result
+        .expect("it answers while it lives");
     let process = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(process, rustix::process::Signal::STOP).unwrap();
     let began = Instant::now();
-    let frozen = live.routed("click", json!({"target": {"selector": {"byTitle": {"contains": "Untitled"}}}}), json!({"app": {"pid": pid}}));
+    let frozen = live.routed(
+        "click",
+        json!({"target": {"selector": {"byTitle": {"contains": "Untitled"}}}}),
+        json!({"app": {"pid": pid}}),
+    );
     let e = error(frozen);
     assert!(matches!(e.code, ErrorCode::AppUnresponsive | ErrorCode::FocusLost), "{e}");
     assert!(began.elapsed() < Duration::from_secs(15));
     let all = live.ok("dump_ax_tree", json!({"root": "desktop"}));
     assert!(all["unresponsive"].as_array().is_some_and(|u| !u.is_empty()), "the frozen one must be named");
-    let alive = live.routed("find", json!({"selector": {"byRole": "button"}}), json!({"window": {"titlePattern": "Alive"}}));
+    let alive = live.routed(
+        "find",
+        json!({"selector": {"byRole": "button"}}),
+        json!({"window": {"titlePattern": "Alive"}}),
+    );
     assert!(alive.error.is_none(), "{:?}", alive.error);
     assert!(live.call("screenshot", json!({"mode": "fullscreen"})).error.is_none());
     rustix::process::kill_process(process, rustix::process::Signal::CONT).unwrap();
@@ -200,9 +243,13 @@ fn the_accessibility_bus_dies() {
     let mut killed = 0;
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
         let Ok(pid) = entry.file_name().to_string_lossy().parse::<i32>() else { continue };
-        let read = |what: &str| String::from_utf8_lossy(&std::fs::read(entry.path().join(what)).unwrap_or_default()).into_owned();
+        let read = |what: &str| {
+            String::from_utf8_lossy(&std::fs::read(entry.path().join(what)).unwrap_or_default()).into_owned()
+        };
         let words = read("cmdline");
-        let a11y = words.contains("at-spi-bus-launcher") || words.contains("accessibility.conf") || words.contains("at-spi2-registryd");
+        let a11y = words.contains("at-spi-bus-launcher")
+            || words.contains("accessibility.conf")
+            || words.contains("at-spi2-registryd");
         if a11y && read("environ").contains(&mine) {
             let pid = rustix::process::Pid::from_raw(pid).unwrap();
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
@@ -211,7 +258,8 @@ fn the_accessibility_bus_dies() {
     }
     assert!(killed > 0, "the accessibility bus was not found");
     let began = Instant::now();
-    let outcome = live.full("dump_ax_tree", json!({"root": "desktop"}), None, CallOptions::default(), Some(8000));
+    let outcome =
+        live.full("dump_ax_tree", json!({"root": "desktop"}), None, CallOptions::default(), Some(8000));
     if let Some(e) = outcome.error {
         assert_eq!(e.code, ErrorCode::AxUnavailable, "{e}");
     }
@@ -229,7 +277,11 @@ fn a_full_disk() {
     let live = LiveHost::start();
     let artifacts = live.home.root().join("artifacts");
     std::fs::create_dir(&artifacts).unwrap();
-    let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k,nr_inodes=64", "none"]).arg(&artifacts).status().unwrap();
+    let mounted = Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=64k,nr_inodes=64", "none"])
+        .arg(&artifacts)
+        .status()
+        .unwrap();
     assert!(mounted.success(), "mount failed");
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         std::fs::create_dir(artifacts.join("desktop")).unwrap();
@@ -237,21 +289,38 @@ fn a_full_disk() {
         while filler.write_all(&[0; 512]).is_ok() {}
         let e = error(live.call("mouse_move", json!({"x": 77, "y": 77, "smooth": false})));
         assert_eq!(e.code, ErrorCode::EvidenceFailed, "{e}");
-        let seen = live.full("observe", json!({"screenshot": false}), None, CallOptions { evidence: Some(deskhand_protocol::EvidenceLevel::Minimal), ..CallOptions::default() }, None);
+        let seen = live.full(
+            "observe",
+            json!({"screenshot": false}),
+            None,
+            CallOptions {
+                evidence: Some(deskhand_protocol::EvidenceLevel::Minimal),
+                ..CallOptions::default()
+            },
+            None,
+        );
         let seen = seen.result.expect("looking goes on");
-        assert_ne!((seen["cursor"]["x"].as_i64(), seen["cursor"]["y"].as_i64()), (Some(77), Some(77)), "it must not have moved");
+        assert_ne!(
+            (seen["cursor"]["x"].as_i64(), seen["cursor"]["y"].as_i64()),
+            (Some(77), Some(77)),
+            "it must not have moved"
+        );
     }));
     let _ = Command::new("umount").arg("-l").arg(&artifacts).status();
     if let Err(panic) = outcome {
         std::panic::resume_unwind(panic);
     }
-    assert!(live.call("mouse_move", json!({"x": 78, "y": 78, "smooth": false})).error.is_none(), "it goes on when there is room again");
+    assert!(
+        live.call("mouse_move", json!({"x": 78, "y": 78, "smooth": false})).error.is_none(),
+        "it goes on when there is room again"
+    );
 }
 
 #[test]
 fn a_second_host_on_the_same_home_ends_at_once() {
     let live = LiveHost::with(&LiveOptions::default());
-    let out = live.desk.command(program("deskhand-host")).env("DESKHAND_HOME", live.home.root()).output().unwrap();
+    let out =
+        live.desk.command(program("deskhand-host")).env("DESKHAND_HOME", live.home.root()).output().unwrap();
     assert_eq!(out.status.code(), Some(1));
     let words = String::from_utf8_lossy(&out.stderr);
     assert!(words.contains("DESKTOP_HOST_ALREADY_RUNNING") && words.contains("deskhand down"), "{words}");

@@ -60,7 +60,14 @@ fn up_call_batch_evidence_down() {
     let asked: Value = serde_json::from_slice(&asked.stdout).unwrap();
     assert_eq!(asked["error"]["code"], "DESKTOP_CONFIRM_REQUIRED");
     let phrase = asked["error"]["details"]["phrase"].as_str().unwrap();
-    let moved = home.json(&["call", "mouse_move", r#"{"x":11,"y":12,"smooth":false}"#, "--confirm", phrase, "--json"]);
+    let moved = home.json(&[
+        "call",
+        "mouse_move",
+        r#"{"x":11,"y":12,"smooth":false}"#,
+        "--confirm",
+        phrase,
+        "--json",
+    ]);
     assert!(moved["error"].is_null(), "{moved}");
     assert!(moved["effect"]["effect"].is_string(), "{moved}");
     let id = moved["evidence"]["id"].as_str().unwrap();
@@ -70,11 +77,13 @@ fn up_call_batch_evidence_down() {
     let list = home.json(&["evidence", "list", "--json"]);
     assert!(list.to_string().contains("mouse_move"), "{list}");
 
-    let mut batch = home.command(&["batch", "--yes"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut batch =
+        home.command(&["batch", "--yes"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let lines = "{\"tool\":\"system_info\",\"args\":{}}\n{\"tool\":\"mouse_move\",\"args\":{\"x\":5,\"y\":6}}\nnot json\n{\"tool\":\"nope\",\"args\":{}}\n{\"tool\":\"clipboard_write\",\"args\":{\"text\":\"\u{4f60}\u{597d}\"}}\n{\"tool\":\"clipboard_read\"}\n";
     batch.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let out = batch.wait_with_output().unwrap();
-    let outcomes: Vec<Value> = String::from_utf8(out.stdout).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let outcomes: Vec<Value> =
+        String::from_utf8(out.stdout).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(outcomes.len(), 6, "{outcomes:?}");
     let codes: Vec<_> = outcomes.iter().map(|o| o["error"]["code"].as_str()).collect();
     assert_eq!(codes[0..2], [None, None]);
@@ -92,7 +101,11 @@ fn up_call_batch_evidence_down() {
 #[test]
 fn exec_with_a_host_gives_the_command_a_whole_desk() {
     let home = Home::new();
-    let script = format!("set -e; D={}; $D call screenshot '{{\"mode\":\"fullscreen\"}}' -o {}/shot.jpg >/dev/null; $D status --json", program("deskhand").display(), home.0.path().display());
+    let script = format!(
+        "set -e; D={}; $D call screenshot '{{\"mode\":\"fullscreen\"}}' -o {}/shot.jpg >/dev/null; $D status --json",
+        program("deskhand").display(),
+        home.0.path().display()
+    );
     let out = home.run(&["desk", "exec", "--size", "900x700", "--up", "--", "sh", "-c", &script]);
     assert!(out.status.success(), "{out:?}");
     let status: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|e| panic!("{e}: {out:?}"));
@@ -113,7 +126,12 @@ fn a_rebuilt_program_can_still_end_its_host() {
     }
     let own = |args: &[&str]| {
         let mut command = Command::new(dir.join("deskhand"));
-        command.args(args).env("DESKHAND_HOME", home.0.path().join("h")).env_remove("DISPLAY").output().unwrap()
+        command
+            .args(args)
+            .env("DESKHAND_HOME", home.0.path().join("h"))
+            .env_remove("DISPLAY")
+            .output()
+            .unwrap()
     };
     let up = own(&["up", "--detach", "--desk"]);
     assert!(up.status.success(), "{up:?}");

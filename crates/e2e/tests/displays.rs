@@ -14,7 +14,11 @@ fn cursor(live: &LiveHost) -> (i64, i64) {
 
 #[test]
 fn with_two_monitors_a_coordinate_needs_its_display() {
-    let live = LiveHost::with(&LiveOptions { size: (1281, 801), second: Some((1023, 767)), ..LiveOptions::default() });
+    let live = LiveHost::with(&LiveOptions {
+        size: (1281, 801),
+        second: Some((1023, 767)),
+        ..LiveOptions::default()
+    });
     let displays = live.ok("system_info", json!({}))["displays"].clone();
     assert_eq!(displays.as_array().unwrap().len(), 2, "{displays}");
     let refused = live.call("left_click", json!({"x": 1500, "y": 100}));
@@ -23,17 +27,22 @@ fn with_two_monitors_a_coordinate_needs_its_display() {
     assert_eq!(error.details["displays"].as_array().unwrap().len(), 2);
     let second = displays.as_array().unwrap().iter().find(|d| d["width"] == 1023).unwrap()["id"].clone();
     let first = displays.as_array().unwrap().iter().find(|d| d["width"] == 1281).unwrap()["id"].clone();
-    let lands = live.routed("left_click", json!({"x": 1500, "y": 100}), json!({"display": {"displayId": second}}));
+    let lands =
+        live.routed("left_click", json!({"x": 1500, "y": 100}), json!({"display": {"displayId": second}}));
     assert!(lands.error.is_none(), "{:?}", lands.error);
     assert_eq!(cursor(&live), (1500, 100));
-    let wrong = live.routed("left_click", json!({"x": 1500, "y": 100}), json!({"display": {"displayId": first}}));
+    let wrong =
+        live.routed("left_click", json!({"x": 1500, "y": 100}), json!({"display": {"displayId": first}}));
     let error = wrong.error.unwrap();
     assert_eq!(error.code, ErrorCode::OutOfRange);
     assert_eq!(error.details["valid"]["width"], 1281);
     let nowhere = live.routed("left_click", json!({"x": 5, "y": 5}), json!({"display": {"displayId": 77}}));
     assert_eq!(nowhere.error.unwrap().code, ErrorCode::InvalidInput);
     // A picture of one display names it.
-    let shot = live.routed("screenshot", json!({"mode": "fullscreen"}), json!({"display": {"displayId": second}})).result.unwrap();
+    let shot = live
+        .routed("screenshot", json!({"mode": "fullscreen"}), json!({"display": {"displayId": second}}))
+        .result
+        .unwrap();
     assert_eq!((shot["width"].as_u64(), shot["height"].as_u64()), (Some(1023), Some(767)));
     let click = live.call("left_click", json!({"x": 10, "y": 20, "screenshotId": shot["screenshotId"]}));
     assert!(click.error.is_none(), "{:?}", click.error);
@@ -57,7 +66,10 @@ fn places_in_a_scaled_screenshot_map_back_exactly() {
         let args = json!({"x": x, "y": y, "screenshotId": shot["screenshotId"]});
         assert_eq!(live.call("mouse_move", args).error.unwrap().code, ErrorCode::OutOfRange);
     }
-    let region = live.ok("screenshot", json!({"mode": "region", "region": {"x": 101, "y": 203, "width": 333, "height": 77}}));
+    let region = live.ok(
+        "screenshot",
+        json!({"mode": "region", "region": {"x": 101, "y": 203, "width": 333, "height": 77}}),
+    );
     live.ok("mouse_move", json!({"x": 5, "y": 6, "screenshotId": region["screenshotId"], "smooth": false}));
     assert_eq!(cursor(&live), (106, 209));
     let unknown = live.call("mouse_move", json!({"x": 5, "y": 6, "screenshotId": "shot-none"}));

@@ -11,12 +11,18 @@ use std::process::Command;
 fn doctor(mut command: Command) -> (Value, i32) {
     let out = command.args(["doctor", "--json"]).output().expect("deskhand runs");
     let text = String::from_utf8_lossy(&out.stdout);
-    let report = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text} {}", String::from_utf8_lossy(&out.stderr)));
+    let report = serde_json::from_str(&text)
+        .unwrap_or_else(|e| panic!("{e}: {text} {}", String::from_utf8_lossy(&out.stderr)));
     (report, out.status.code().unwrap_or(-1))
 }
 
 fn check<'a>(report: &'a Value, id: &str) -> &'a Value {
-    report["checks"].as_array().into_iter().flatten().find(|c| c["id"] == id).unwrap_or_else(|| panic!("no check {id} in {report}"))
+    report["checks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|c| c["id"] == id)
+        .unwrap_or_else(|| panic!("no check {id} in {report}"))
 }
 
 #[test]
@@ -38,7 +44,8 @@ fn no_window_manager_is_told_with_the_code_calls_answer_with() {
     assert!(!wm["fix"].as_str().unwrap_or_default().is_empty());
     assert_eq!(code, 1);
     live.spawn("xterm", &[]);
-    let outcome = live.call("window_manage", serde_json::json!({"window_title": "xterm", "action": "maximize"}));
+    let outcome =
+        live.call("window_manage", serde_json::json!({"window_title": "xterm", "action": "maximize"}));
     let error = outcome.error.expect("it cannot work");
     assert_eq!(wm["code"], error.code.as_str(), "{error}");
 }
@@ -55,7 +62,10 @@ fn no_accessibility_bus_is_told_with_the_code_calls_answer_with() {
     let outcome = live.call("dump_ax_tree", serde_json::json!({"root": "desktop"}));
     let error = outcome.error.expect("it cannot work");
     assert_eq!(ax["code"], error.code.as_str(), "{error}");
-    assert!(live.call("screenshot", serde_json::json!({"mode": "fullscreen"})).error.is_none(), "pixels still work");
+    assert!(
+        live.call("screenshot", serde_json::json!({"mode": "fullscreen"})).error.is_none(),
+        "pixels still work"
+    );
 }
 
 #[test]

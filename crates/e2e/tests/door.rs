@@ -63,7 +63,9 @@ fn another_uid_is_refused() {
     };
     assert!(nobody(&live.home.socket()).contains("CANNOT_CONNECT"), "the folder must be closed to others");
     use std::os::unix::fs::PermissionsExt;
-    let open = |path: &std::path::Path| std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let open = |path: &std::path::Path| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap()
+    };
     open(live.dir());
     open(live.home.root());
     open(&live.home.run_dir());
@@ -99,7 +101,10 @@ impl Wire {
 fn a_replayed_nonce_and_a_late_request_are_refused_and_logged() {
     let live = LiveHost::start();
     let mut wire = Wire::open(&live);
-    let now = u64::try_from(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let now = u64::try_from(
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(),
+    )
+    .unwrap();
     let call = |nonce: &str, expires: u64| json!({"nonce": nonce, "expiresAt": expires, "tool": "system_info", "args": {}});
     let first = wire.ask("call", call("0123456789abcdef-1", now + 60_000));
     assert!(first["result"]["result"]["os"].is_string(), "{first}");

@@ -51,7 +51,11 @@ fn focus_lost_stale_not_found_timeout_limit_and_confirm() {
     live.spawn("zenity", &["--info", "--title=Second", "--text=two"]);
     live.window("Second");
     live.ok("app_switch", json!({"name": "zenity"}));
-    let second = live.routed("hotkey", json!({"keys": ["shift"], "reason": "test"}), json!({"window": {"titlePattern": "^Second$"}}));
+    let second = live.routed(
+        "hotkey",
+        json!({"keys": ["shift"], "reason": "test"}),
+        json!({"window": {"titlePattern": "^Second$"}}),
+    );
     assert!(second.error.is_none(), "{:?}", second.error);
 
     let route = json!({"window": {"titlePattern": "^First$"}, "focusPolicy": "failIfNotFocused"});
@@ -91,7 +95,8 @@ fn modal_blocking() {
     let live = LiveHost::start();
     live.spawn("mousepad", &["--disable-server"]);
     live.window("Mousepad");
-    let text = live.ok("find", json!({"selector": {"byRole": "text_area"}}))["candidates"][0]["element"].clone();
+    let text =
+        live.ok("find", json!({"selector": {"byRole": "text_area"}}))["candidates"][0]["element"].clone();
     let opened = live.call("menu_pick", json!({"path": ["File", "Save As…"]}));
     assert!(opened.error.is_none(), "{:?}", opened.error);
     live.window("Save As");
@@ -102,7 +107,8 @@ fn modal_blocking() {
     let gone = json!({"condition": {"elementGone": {"byTitle": {"equals": "Save As"}}}, "timeoutMs": 10000});
     live.ok("wait_until", gone);
     let again = wait_for("a click that goes through", Duration::from_secs(20), || {
-        let target = live.ok("find", json!({"selector": {"byRole": "text_area"}}))["candidates"][0]["element"].clone();
+        let target =
+            live.ok("find", json!({"selector": {"byRole": "text_area"}}))["candidates"][0]["element"].clone();
         Some(live.call("click", json!({"target": {"elementRef": target}}))).filter(|o| o.error.is_none())
     });
     assert_ne!(again.effect.unwrap().effect, Effect::Refused);

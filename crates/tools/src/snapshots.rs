@@ -177,7 +177,14 @@ mod tests {
         };
         let node = Node { element, parent: None, index: 0, depth: 0 };
         let now = Instant::now();
-        Tree { nodes: vec![node; nodes], limit: None, unresponsive: Vec::new(), started: now, ended: now, how: String::new() }
+        Tree {
+            nodes: vec![node; nodes],
+            limit: None,
+            unresponsive: Vec::new(),
+            started: now,
+            ended: now,
+            how: String::new(),
+        }
     }
 
     #[test]

@@ -32,7 +32,8 @@ pub(super) fn find<'e>(entries: &'e [Entry], name: &str) -> Option<Found<'e>> {
     // Several entries may start the same program with other arguments (LibreOffice): then its name
     // means the program itself, not the first of them.
     let starts_it = |e: &&Entry| e.program().eq_ignore_ascii_case(want);
-    let shared = entries.iter().filter(|e| !e.hidden).filter(starts_it).count() > 1 && process::find_program(want).is_some();
+    let shared = entries.iter().filter(|e| !e.hidden).filter(starts_it).count() > 1
+        && process::find_program(want).is_some();
     let program = |e: &&Entry| !shared && starts_it(e);
     let key = plain(want);
     if key.is_empty() {

@@ -177,8 +177,12 @@ impl App {
             _ => String::new(),
         };
         let toolkit = text(1).to_lowercase();
-        let facts =
-            Facts { name: text(0), gtk4: toolkit == "gtk" && text(2).starts_with('4'), qt: toolkit == "qt", pages: PAGES.contains(&toolkit.as_str()) };
+        let facts = Facts {
+            name: text(0),
+            gtk4: toolkit == "gtk" && text(2).starts_with('4'),
+            qt: toolkit == "qt",
+            pages: PAGES.contains(&toolkit.as_str()),
+        };
         if ended == Ended::Complete {
             *lock(&self.facts) = Some(facts.clone());
         }

@@ -7,7 +7,6 @@ mod clipboard;
 #[path = "../common/mod.rs"]
 mod common;
 mod input;
-mod measure;
 mod programs;
 mod recovery;
 mod report;

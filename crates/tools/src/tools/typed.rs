@@ -122,7 +122,13 @@ impl Reader {
     }
 
     /// Text typed on a cell goes into an editor that opens over it, and into the cell only with Enter.
-    fn in_cell(&self, ctx: &Ctx<'_>, job: &Job<'_>, before: &str, cell: &Element) -> Result<Verdict, PlatformError> {
+    fn in_cell(
+        &self,
+        ctx: &Ctx<'_>,
+        job: &Job<'_>,
+        before: &str,
+        cell: &Element,
+    ) -> Result<Verdict, PlatformError> {
         if job.text.contains(['\n', '\t']) {
             return Ok(Verdict::Look);
         }
@@ -134,9 +140,12 @@ impl Reader {
                 return Ok(Verdict::Exact { why: format!("read back: all {total} characters are there") });
             }
             let editor = ctx.desktop.elements.focused(&wait).ok().flatten();
-            let editor = editor.filter(|e| e.handle != cell.handle && e.pid == cell.pid && e.has_text && !e.secure);
+            let editor =
+                editor.filter(|e| e.handle != cell.handle && e.pid == cell.pid && e.has_text && !e.secure);
             if editor.is_some_and(|e| text(ctx, &e).is_some_and(|t| t.contains(job.text))) {
-                return Ok(Verdict::Exact { why: format!("read back: all {total} characters are in the cell's editor") });
+                return Ok(Verdict::Exact {
+                    why: format!("read back: all {total} characters are in the cell's editor"),
+                });
             }
             mark = self.pause(ctx, mark, cell.pid)?;
         }
