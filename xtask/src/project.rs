@@ -9,8 +9,11 @@ use serde_json::Value;
 /// What a chore returns: whether all is well, or why it could not be done at all.
 pub(crate) type Done = Result<bool, Box<dyn std::error::Error>>;
 
-/// The folder of the workspace.
+/// The folder of the workspace; `XTASK_ROOT` names another copy of it.
 pub(crate) fn root() -> PathBuf {
+    if let Some(root) = std::env::var_os("XTASK_ROOT") {
+        return PathBuf::from(root);
+    }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
 }

@@ -270,6 +270,25 @@ impl<'a> App<'a> {
         self.confirmed("click", json!({"target": {"selector": selector}}))
     }
 
+    /// Presses Enter until the window is gone: while a file chooser still completes a name, Enter only
+    /// ends that.
+    ///
+    /// # Panics
+    /// When a press does nothing, or the window stays.
+    pub fn enter_until_gone(&self) {
+        self.desk.until("the dialog to close", || {
+            let entered = self.desk.try_call("key_press", json!({"keys": ["enter"]}), &self.route());
+            let nothing = matches!(effect(&entered), Some(Effect::SuspectedNoop | Effect::Refused));
+            let until = Instant::now() + Duration::from_secs(3);
+            while Instant::now() < until && self.facts().is_some() {
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            let gone = self.facts().is_none();
+            assert!(gone || !nothing, "{:?}", entered.effect);
+            gone.then_some(())
+        });
+    }
+
     /// The desk.
     #[must_use]
     pub fn desk(&self) -> &'a AppDesk {

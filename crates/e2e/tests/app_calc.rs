@@ -43,9 +43,8 @@ fn cells_are_typed_and_read_back() {
 
     // A click on a cell moves the cursor there.
     app.click(json!({"byRole": "cell", "byTitle": {"equals": "B3"}}));
-    // Without Enter the text is in the editor over the cell, which is where it is looked for.
-    let typed = app.confirmed("type_text", json!({"text": "h中e"})).effect.unwrap();
-    assert!(typed.why.contains("editor") || typed.why.contains("read back"), "{}", typed.why);
+    // Without Enter the text is in an editor over the cell: that is no reason to call it lost.
+    app.confirmed("type_text", json!({"text": "h中e"}));
     app.confirmed("type_text", json!({"text": "re"}));
     app.confirmed("key_press", json!({"keys": ["enter"]}));
     desk.until("the text in B3", || (cell(&app, "B3")? == "h中ere").then_some(()));
@@ -57,6 +56,6 @@ fn cells_are_typed_and_read_back() {
     let file = desk.files().join("sheet.ods");
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
-    dialog.done("key_press", json!({"keys": ["enter"]}));
+    dialog.enter_until_gone();
     desk.until("the saved sheet", || std::fs::metadata(&file).ok().filter(|m| m.len() > 1000));
 }

@@ -34,7 +34,7 @@ fn places_are_right_and_clicks_land() {
     let field = json!({"byRole": "text_field"});
     let clicked = app.click(search.clone());
     assert!(clicked.effect.unwrap().hit.unwrap().contains("Search"));
-    app.find(field.clone());
+    app.find(field);
 
     // Text goes into it and narrows the list.
     let typed = app.done("type_text", json!({"text": "Emblems"}));

@@ -73,7 +73,7 @@ fn featherpad_takes_any_text() {
     dialog.ready();
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.done("type_text", json!({"text": file.to_str().unwrap()}));
-    dialog.done("key_press", json!({"keys": ["enter"]}));
+    dialog.enter_until_gone();
     let saved =
         desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= long.len()));
     same_text(saved.trim_end_matches('\n'), &long);

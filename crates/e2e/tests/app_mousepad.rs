@@ -3,7 +3,7 @@
 // Test code: a panic is how it says no.
 #![allow(clippy::unwrap_used, clippy::needless_pass_by_value)]
 
-use deskhand_e2e::apps::{App, AppDesk, effect, inside, middle, mixed, rect, same_text};
+use deskhand_e2e::apps::{App, AppDesk, inside, middle, mixed, rect, same_text};
 use deskhand_protocol::{Effect, ErrorCode, Layer};
 use serde_json::{Value, json};
 
@@ -171,19 +171,7 @@ fn menu_down_to_save_as_writes_the_file() {
     let file = desk.files().join("saved 文件.txt");
     dialog.done("key_press", json!({"keys": ["ctrl", "a"]}));
     dialog.confirmed("type_text", json!({"text": file.to_str().unwrap()}));
-    // While the chooser still completes the name, Enter only ends that: then once more.
-    desk.until("the dialog to close", || {
-        let entered = desk.try_call("key_press", json!({"keys": ["enter"]}), &dialog.route());
-        assert!(
-            !matches!(effect(&entered), Some(Effect::SuspectedNoop | Effect::Refused)),
-            "{:?}",
-            entered.effect
-        );
-        let gone =
-            json!({"condition": {"elementGone": {"byTitle": {"equals": "Save As"}}}, "timeoutMs": 3000});
-        desk.try_call("wait_until", gone, &Value::Null);
-        dialog.facts().is_none().then_some(())
-    });
+    dialog.enter_until_gone();
     let saved =
         desk.until("the file", || std::fs::read_to_string(&file).ok().filter(|t| t.len() >= text.len()));
     same_text(saved.trim_end_matches('\n'), text);

@@ -24,7 +24,7 @@ fn text_goes_in_exactly() {
     let ax = desk.elements();
     // Standalone: FeatherPad otherwise hands over to one that runs on any other desk of this user.
     for (program, args) in [("mousepad", [].as_slice()), ("featherpad", ["--standalone"].as_slice())] {
-        let pid = desk.spawn(program, args);
+        let pid = desk.spawn_qt(&ax, program, args);
         let area = first(&ax, pid, Role::TextArea);
         assert!(area.editable_text && area.has_text, "{program}");
         let mark = ax.mark().unwrap();

@@ -42,7 +42,7 @@ fn same(what: &str, a: &Tree, b: &Tree) {
     let (a, b) = (list(a), list(b));
     assert_eq!(a.len(), b.len(), "{what}");
     for (x, y) in a.iter().zip(&b) {
-        assert_eq!(x, y, "{what}");
+        assert_eq!(x, y, "{what}: kept {:?} now {:?}", x.0.states, y.0.states);
     }
 }
 
@@ -52,14 +52,14 @@ fn trees_of_toolkits() {
     let ax = desk.elements();
     let page = "<title>Page</title><h1>Hello</h1><button>Go</button><a href='#x'>More</a>";
     // program, an element that is there when it is ready, nodes at least
-    type Start = Box<dyn Fn(&Desk) -> u32>;
+    type Start<'a> = Box<dyn Fn(&Desk) -> u32 + 'a>;
     let plain = |program: &'static str, args: &'static [&'static str]| -> Start {
         Box::new(move |d| d.spawn(program, args))
     };
-    let table: Vec<(&str, Start, Role, &str, usize)> = vec![
+    let table: Vec<(&str, Start<'_>, Role, &str, usize)> = vec![
         ("GTK 3", plain("mousepad", &[]), Role::Menu, "Edit", 200),
         ("GTK 4", plain("gtk4-demo", &[]), Role::Button, "Search", 100),
-        ("Qt 5", plain("kcalc", &[]), Role::Button, "7", 40),
+        ("Qt 5", Box::new(|d| d.spawn_qt(&ax, "kcalc", &[])), Role::Button, "7", 40),
         ("Chromium", Box::new(move |d| d.chromium(page)), Role::Button, "Go", 30),
     ];
     for (what, start, role, name, at_least) in table {
@@ -141,8 +141,9 @@ fn trees_of_toolkits() {
 fn a_sheet_of_two_thousand_million_cells() {
     let desk = Desk::start();
     desk.spawn("soffice", &["--calc", "--norestore", "--nologo"]);
-    // LibreOffice sometimes hides its document from everyone when somebody listens while it starts: a
-    // race of its own, not what is tested here. (The script's pid is not the program's.)
+    // Read only once its window is up: when we were connected while LibreOffice started, some starts never
+    // showed the document in the tree, to a new connection neither. Cause not found; kept out of this test.
+    // (The script's pid is not the program's.)
     let title = desk.windows();
     eventually("its window", || (!title.named("LibreOffice Calc").is_empty()).then_some(()));
     std::thread::sleep(std::time::Duration::from_secs(3));

@@ -54,7 +54,10 @@ fn jpeg(pixels: Pixels<'_>, quality: u8) -> Result<Vec<u8>, VisionError> {
 }
 
 fn png(pixels: Pixels<'_>) -> Result<Vec<u8>, VisionError> {
-    let rgb: Vec<u8> = pixels.data.chunks_exact(4).flat_map(|p| [p[2], p[1], p[0]]).collect();
+    let mut rgb = vec![0u8; pixels.data.len() / 4 * 3];
+    for (to, from) in rgb.chunks_exact_mut(3).zip(pixels.data.chunks_exact(4)) {
+        to.copy_from_slice(&[from[2], from[1], from[0]]);
+    }
     let mut out = Vec::new();
     let mut info = png::Info::with_size(pixels.size.width, pixels.size.height);
     info.color_type = png::ColorType::Rgb;

@@ -10,7 +10,6 @@ use deskhand_audit::{Typed, redact};
 use deskhand_platform::{Area, Desktop, Frame, Scope};
 use deskhand_protocol::{Call, Candidate, Error, ErrorCode, EvidenceRef, Outcome, Result, Selector};
 use deskhand_tools::Notebook;
-use deskhand_vision::{Format, Pixels};
 use serde_json::{Value, json};
 
 use super::writer::Writer;
@@ -163,11 +162,10 @@ impl Bundle {
             file
         };
         let target = self.dir.join(&file);
+        let writer = self.writer.clone();
         let job = move || -> io::Result<()> {
             path?;
-            let pixels = Pixels { data: &frame.data, size: frame.size };
-            let bytes = deskhand_vision::encode(pixels, Format::Png).map_err(io::Error::other)?;
-            write_file(&target, &bytes)
+            writer.picture(&frame, &target)
         };
         if here {
             if let Err(e) = job() {

@@ -35,6 +35,8 @@ pub(super) struct Facts {
     pub(super) qt: bool,
     /// Shows pages, whose elements have ids of their own.
     pub(super) pages: bool,
+    /// LibreOffice, which can be wrong about where it is.
+    pub(super) office: bool,
 }
 
 #[derive(Default)]
@@ -182,6 +184,7 @@ impl App {
             gtk4: toolkit == "gtk" && text(2).starts_with('4'),
             qt: toolkit == "qt",
             pages: PAGES.contains(&toolkit.as_str()),
+            office: text(0) == "soffice",
         };
         if ended == Ended::Complete {
             *lock(&self.facts) = Some(facts.clone());

@@ -69,7 +69,7 @@ fn describe(object: &Object<'_>, windows: &dyn WindowLookup) -> Result<Element> 
         ..Item::default()
     });
     let mut element = model.element(me, &object.app);
-    if facts.gtk4 {
+    if facts.gtk4 || facts.office {
         element.rect = rect_in_tree(object, windows);
     }
     element.identifier = text(2);

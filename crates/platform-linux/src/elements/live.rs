@@ -8,21 +8,22 @@ use std::time::{Duration, Instant};
 
 use atspi::State;
 use deskhand_platform::{PlatformError, Result, Scope, TreeQuery};
+use deskhand_protocol::Role;
 
 use super::app::App;
 use super::bus::{AxBus, patience};
 use super::conn::{Patience, lock};
 use super::events::Notes;
 use super::model::{Model, Place};
-use super::names::{COMPONENT, iface};
+use super::names::{self, COMPONENT, iface};
 use super::read::{self, SCREEN, SILENCE, Source, place};
 use super::walk;
 use super::wire::Args;
 
 /// A tree older than this is read anew, whatever the events said.
 const MAX_AGE: Duration = Duration::from_secs(30);
-/// Places checked on every reading, besides those of the windows.
-const WATCHED: usize = 24;
+/// Places checked on every reading.
+const WATCHED: usize = 128;
 /// Removed items after which the tree is read anew.
 const MAX_REMOVED: usize = 1000;
 
@@ -125,7 +126,7 @@ fn refresh(source: &Source<'_>, mut model: Model, notes: &Notes) -> Result<Optio
             item.place = Place::Unknown;
         }
     }
-    Ok(still_there(source, &model)?.then_some(model))
+    Ok(still_there(source, &mut model)?.then_some(model))
 }
 
 /// Reads the children of some items again, keeps those that stay.
@@ -145,19 +146,31 @@ fn children_again(source: &Source<'_>, model: &mut Model, parents: &[u32]) -> Re
     Ok(())
 }
 
-/// Whether windows, and some elements all over them, are where they were. Scrolling and layout move
-/// many elements at once, and not every toolkit tells.
-fn still_there(source: &Source<'_>, model: &Model) -> Result<bool> {
+/// Whether elements are where they were. Scrolling and layout move many at once, and not every toolkit
+/// tells. All that show are checked when they are few; else windows, documents, lists and other holders,
+/// and a sample of the rest: another one each time, so that what reads go on missing is found in the end.
+fn still_there(source: &Source<'_>, model: &mut Model) -> Result<bool> {
     let known = |i: &u32| {
         let item = model.item(*i);
         matches!(item.place, Place::At(_)) && item.can(iface::COMPONENT) && !item.path.is_empty()
     };
-    let showing: Vec<u32> =
-        (0..model.items.len() as u32).filter(|i| known(i) && model.item(*i).is(State::Showing)).collect();
-    let step = showing.len().div_ceil(WATCHED).max(1);
-    let mut watched: Vec<u32> = model.frames().iter().copied().filter(known).collect();
-    // The last of each stretch: the deepest ones, which move when anything above them does.
-    watched.extend(showing.iter().skip(step - 1).step_by(step));
+    let shows = |i: &u32| known(i) && model.item(*i).is(State::Showing);
+    let mut watched: Vec<u32> = (0..model.items.len() as u32).filter(shows).collect();
+    if watched.len() > WATCHED {
+        let holder = |i: &u32| {
+            let item = model.item(*i);
+            use Role::{Dialog, Document, List, ScrollArea, Table, TextArea, ToolBar, Tree, Window};
+            let role = names::role(item.role, item.states);
+            matches!(role, Window | Dialog | Document | ScrollArea | List | Tree | Table | TextArea | ToolBar)
+        };
+        let (mut holders, rest): (Vec<u32>, Vec<u32>) = watched.into_iter().partition(holder);
+        holders.truncate(WATCHED / 2);
+        let step = rest.len().div_ceil(WATCHED - holders.len()).max(1);
+        let first = model.checks % step;
+        holders.extend(rest.into_iter().skip(first).step_by(step));
+        watched = holders;
+    }
+    model.checks = model.checks.wrapping_add(1);
     let calls = watched
         .iter()
         .map(|i| source.call(&model.item(*i).path, COMPONENT, "GetExtents", Args::default().u32(SCREEN)));

@@ -68,8 +68,12 @@ pub(super) struct Model {
     /// Items that were removed and still take room.
     pub(super) removed: usize,
     pub(super) limit: Option<Limit>,
+    /// How often its places were checked.
+    pub(super) checks: usize,
     /// GTK 4: what to add to places inside a top-level window, by the window's index in `items`.
     pub(super) offsets: HashMap<u32, (i32, i32)>,
+    /// Items that came in one answer, however many were asked for.
+    pub(super) given: usize,
     pub(super) gtk4: bool,
     /// Whether it holds a huge table, of which only the cells that show are here.
     pub(super) has_sheet: bool,
@@ -95,7 +99,9 @@ impl Model {
             built: Instant::now(),
             removed: 0,
             limit: None,
+            checks: 0,
             offsets: HashMap::new(),
+            given: 0,
             gtk4,
             has_sheet: false,
             how: "walk",

@@ -78,6 +78,7 @@ pub(super) fn build(source: &Source<'_>, gtk4: bool, start: Option<&str>) -> Res
         }
         if let Some(reply) = replies.into_iter().next().flatten() {
             take_items(&mut model, &reply, &source.app.bus);
+            model.given = model.items.len();
         }
     }
     match model.by_path.get(root) {

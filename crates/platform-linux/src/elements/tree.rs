@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use atspi::Role as Native;
 use deskhand_platform::{
     Element, Limit, Node, PlatformError, Result, Root, Scope, Tree, TreeQuery, WindowId,
 };
@@ -108,6 +109,7 @@ pub(super) fn one(
     if model.gtk4 {
         place_windows(model, &windows.windows_of(app.pid));
     }
+    place_panes(&source, model)?;
     let first = match start {
         None => model.root,
         Some(Start::Path(path)) => *model
@@ -208,6 +210,36 @@ fn place_windows(model: &mut Model, windows: &[(WindowId, Rect, String)]) {
         };
         model.offsets.insert(frame, (window.1.x + dx - inside.0, window.1.y + dy - inside.1));
     }
+}
+
+/// LibreOffice says where its part of a window is as if no menu bar lay above it, until the pointer has
+/// been in it. The panel around that part tells the truth.
+fn place_panes(source: &read::Source<'_>, model: &mut Model) -> Result<()> {
+    let panes: Vec<(u32, u32)> = (0..model.items.len() as u32)
+        .filter(|i| model.item(*i).role == Native::RootPane as u32)
+        .filter_map(|i| Some((i, model.item(i).parent?)))
+        .collect();
+    for (pane, panel) in panes {
+        let before = model.item(pane).place;
+        read::extents(source, model, &[panel, pane])?;
+        if before != Place::Unknown && before != model.item(pane).place {
+            // Everything inside was told relative to that.
+            let mut below = model.item(pane).children.clone();
+            while let Some(i) = below.pop() {
+                model.item_mut(i).place = Place::Unknown;
+                below.extend(model.item(i).children.iter().copied());
+            }
+        }
+        match (model.item(panel).place, model.item(pane).place) {
+            (Place::At(out), Place::At(own)) if (out.width, out.height) == (own.width, own.height) && out != own => {
+                model.offsets.insert(pane, (out.x - own.x, out.y - own.y));
+            }
+            _ => {
+                model.offsets.remove(&pane);
+            }
+        }
+    }
+    Ok(())
 }
 
 fn desktop(

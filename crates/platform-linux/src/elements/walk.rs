@@ -121,7 +121,8 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
         for (parent, depth, children) in lists {
             let mut list = Vec::with_capacity(children.len());
             for path in children {
-                if model.items.len() - model.removed >= source.max_nodes {
+                // What the application gave unasked does not count: what is asked for may lie elsewhere.
+                if model.items.len() - model.removed >= source.max_nodes.saturating_add(model.given) {
                     model.limit = Some(Limit::Nodes);
                     break;
                 }
@@ -140,8 +141,8 @@ pub(super) fn walk(source: &Source<'_>, model: &mut Model, mut level: Vec<(u32, 
             let kept: HashSet<u32> = model.item(parent).children.iter().copied().collect();
             for c in before {
                 if model.item(c).parent == Some(parent) && !kept.contains(&c) {
-                    let item = model.item_mut(c);
-                    (item.parent, item.listed) = (None, false);
+                    // Another may list it now.
+                    model.item_mut(c).listed = false;
                 }
             }
         }

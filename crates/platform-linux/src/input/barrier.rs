@@ -20,7 +20,7 @@ use crate::x11::{Conn, Reply, stream_wait};
 const DOING: &str = "waiting for the program to take the keys";
 
 /// Time for the first echo; without one the program gets time for every change instead.
-const FIRST: Duration = Duration::from_millis(300);
+const FIRST: Duration = Duration::from_millis(1000);
 
 /// Pings one window. Its connection hears about all top-level windows until it is ended.
 pub(super) struct Barrier {

@@ -74,34 +74,25 @@ impl Desk {
         *self.bus.lock().unwrap() = Some(child);
         eventually("session bus", || self.run_dir().join("bus").exists().then_some(()));
         for name in ["IsEnabled", "ScreenReaderEnabled"] {
-            let done = self
-                .command("dbus-send")
-                .args([
-                    &format!("--bus={}", self.session),
-                    "--print-reply",
-                    "--dest=org.a11y.Bus",
-                    "/org/a11y/bus",
-                    "org.freedesktop.DBus.Properties.Set",
-                    "string:org.a11y.Status",
-                    &format!("string:{name}"),
-                    "variant:boolean:true",
-                ])
-                .status()
-                .expect("dbus-send is installed");
-            assert!(done.success(), "turning {name} on");
+            // The launcher of a bus that was killed a moment ago may still be in the way.
+            eventually("accessibility to be turned on", || {
+                let done = self
+                    .command("dbus-send")
+                    .args([
+                        &format!("--bus={}", self.session),
+                        "--print-reply",
+                        "--dest=org.a11y.Bus",
+                        "/org/a11y/bus",
+                        "org.freedesktop.DBus.Properties.Set",
+                        "string:org.a11y.Status",
+                        &format!("string:{name}"),
+                        "variant:boolean:true",
+                    ])
+                    .status()
+                    .expect("dbus-send is installed");
+                done.success().then_some(())
+            });
         }
-    }
-
-    /// The address of the accessibility bus.
-    fn ax_address(&self) -> String {
-        let out = self
-            .command("dbus-send")
-            .args([&format!("--bus={}", self.session), "--print-reply=literal", "--dest=org.a11y.Bus"])
-            .args(["/org/a11y/bus", "org.a11y.Bus.GetAddress"])
-            .stdout(Stdio::piped())
-            .output()
-            .expect("dbus-send is installed");
-        String::from_utf8_lossy(&out.stdout).trim().to_owned()
     }
 
     /// Ends the session bus.
@@ -154,16 +145,29 @@ impl Desk {
     pub fn spawn(&self, program: &str, args: &[&str]) -> u32 {
         // What it says goes to a file, for a look when a test fails.
         let log = std::fs::File::create(self.dir.path().join(format!("{program}.log"))).unwrap();
-        let mut command = self.command(program);
-        if ["kcalc", "featherpad"].contains(&program) {
-            // Qt 5 finds the bus by itself in the background of its start, and in one start of three never
-            // gets on it (whoever listens). With the address it connects at once.
-            command.env("AT_SPI_BUS_ADDRESS", self.ax_address());
-        }
-        let child = command.args(args).stderr(log).spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
+        let child =
+            self.command(program).args(args).stderr(log).spawn().unwrap_or_else(|e| panic!("{program}: {e}"));
         let pid = child.id();
         self.children.lock().unwrap().push(child);
         pid
+    }
+
+    /// Starts a Qt 5 program until it is on the accessibility bus. Many starts connect and then export
+    /// nothing, to pyatspi neither; seen with event listeners registered (ours or pyatspi's), not without,
+    /// in few tries. Cause not found: this retry hides it from the tests, not from users.
+    pub fn spawn_qt(&self, ax: &dyn Elements, program: &str, args: &[&str]) -> u32 {
+        for _ in 0..20 {
+            let pid = self.spawn(program, args);
+            let end = Instant::now() + Duration::from_secs(4);
+            while Instant::now() < end {
+                if ax.tree(&query(Root::App(pid)), &scope()).is_ok() {
+                    return pid;
+                }
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            self.kill(pid);
+        }
+        panic!("{program} never came to the accessibility bus");
     }
 
     /// Kills a program that `spawn` started and waits for its end.
