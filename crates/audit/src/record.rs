@@ -1,6 +1,6 @@
 //! One thing that happened.
 
-use deskhand_protocol::{DecisionRecord, Effect, ErrorCode, ExecutionId, RequestId};
+use deskhand_protocol::{DecisionRecord, Effect, ErrorCode, ExecutionId, RequestId, Route};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -49,6 +49,12 @@ pub struct Record {
     /// Its arguments, after [`crate::redact`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args: Option<Value>,
+    /// Where it was meant to go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<Route>,
+    /// The project whose policy applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// What was decided, on which risk, by which rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionRecord>,
@@ -78,6 +84,8 @@ impl Record {
             caller: None,
             tool: None,
             args: None,
+            route: None,
+            project: None,
             decision: None,
             effect: None,
             error: None,

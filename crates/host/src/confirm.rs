@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use deskhand_protocol::{Error, ErrorCode, Result, Route};
+use deskhand_protocol::{CallOptions, Error, ErrorCode, Result, Route};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -29,6 +29,7 @@ pub(crate) struct Bound<'a> {
     pub(crate) args: &'a Value,
     pub(crate) route: Option<&'a Route>,
     pub(crate) project: Option<&'a str>,
+    pub(crate) options: CallOptions,
 }
 
 impl Confirm {
@@ -96,7 +97,8 @@ impl Confirm {
         let route = bound.route.map(|r| serde_json::to_string(r).unwrap_or_default()).unwrap_or_default();
         let mut inner = Sha256::new();
         inner.update(self.key);
-        for part in [bound.tool, &bound.args.to_string(), &route, bound.project.unwrap_or_default()] {
+        let how = serde_json::to_string(&bound.options).unwrap_or_default();
+        for part in [bound.tool, &bound.args.to_string(), &route, bound.project.unwrap_or_default(), &how] {
             inner.update((part.len() as u64).to_le_bytes());
             inner.update(part);
         }
@@ -136,14 +138,51 @@ mod tests {
         let c = Confirm::new([7; 32]);
         let args = json!({"x": 1, "y": 2});
         let other = json!({"x": 1, "y": 3});
-        let bound = Bound { tool: "left_click", args: &args, route: None, project: None };
+        let bound = Bound {
+            tool: "left_click",
+            args: &args,
+            route: None,
+            project: None,
+            options: CallOptions::default(),
+        };
         let p = phrase(&c, &bound);
         let route = Route::default();
         for wrong in [
-            Bound { tool: "left_click", args: &other, route: None, project: None },
-            Bound { tool: "right_click", args: &args, route: None, project: None },
-            Bound { tool: "left_click", args: &args, route: Some(&route), project: None },
-            Bound { tool: "left_click", args: &args, route: None, project: Some("p") },
+            Bound {
+                tool: "left_click",
+                args: &other,
+                route: None,
+                project: None,
+                options: CallOptions::default(),
+            },
+            Bound {
+                tool: "right_click",
+                args: &args,
+                route: None,
+                project: None,
+                options: CallOptions::default(),
+            },
+            Bound {
+                tool: "left_click",
+                args: &args,
+                route: Some(&route),
+                project: None,
+                options: CallOptions::default(),
+            },
+            Bound {
+                tool: "left_click",
+                args: &args,
+                route: None,
+                project: Some("p"),
+                options: CallOptions::default(),
+            },
+            Bound {
+                tool: "left_click",
+                args: &args,
+                route: None,
+                project: None,
+                options: CallOptions { verify: Some(false), evidence: None },
+            },
         ] {
             assert_eq!(c.take(&p, &wrong, 1000).unwrap_err().code, ErrorCode::ConfirmRequired);
         }
@@ -158,7 +197,8 @@ mod tests {
     fn an_old_or_foreign_phrase_is_refused_with_a_fresh_one() {
         let c = Confirm::new([7; 32]);
         let args = json!({});
-        let bound = Bound { tool: "t", args: &args, route: None, project: None };
+        let bound =
+            Bound { tool: "t", args: &args, route: None, project: None, options: CallOptions::default() };
         let p = phrase(&c, &bound);
         let late = c.take(&p, &bound, 1000 + LIFETIME_MS).unwrap_err();
         assert!(late.message.contains("expired") && late.details.contains_key("phrase"));

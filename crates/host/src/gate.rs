@@ -95,6 +95,7 @@ impl Host {
                 args: &call.args,
                 route: call.route.as_ref(),
                 project: call.project.as_deref(),
+                options: call.options,
             };
             let now = (self.parts.clock)();
             match &call.confirm {
@@ -228,6 +229,12 @@ impl Host {
             caller: Some(caller.name.clone()),
             tool: Some(call.tool.chars().take(64).collect()),
             args: (kind == Kind::CallDecided).then(|| redact(&call.args, Typed::Secret)),
+            route: call.route.clone().filter(|_| kind == Kind::CallDecided),
+            project: call
+                .project
+                .as_ref()
+                .filter(|_| kind == Kind::CallDecided)
+                .map(|p| p.chars().take(128).collect()),
             decision: decision.cloned(),
             effect: outcome.effect.as_ref().map(|e| e.effect),
             error: error.map(|e| e.code),

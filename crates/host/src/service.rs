@@ -94,6 +94,15 @@ impl Service for HostService {
                 Reply::of(&done)
             }
             method::RESUME => {
+                // The owner stopped it, so the owner lets it go on: by the command line, not by whoever
+                // else may use the bridge.
+                if context.peer.exe.file_name().is_none_or(|name| name != "deskhand") {
+                    return Err(Error::new(
+                        ErrorCode::Blocked,
+                        format!("{caller} may not lift an emergency stop"),
+                    )
+                    .hint("the owner does so with `deskhand resume`"));
+                }
                 let done = self.host.resume();
                 self.log(Kind::Stop, caller, done.to_string());
                 Reply::of(&done)
