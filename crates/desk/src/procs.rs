@@ -43,11 +43,16 @@ impl Proc {
             .is_ok_and(|environ| environ.split(|&b| b == 0).any(|entry| entry == mark))
     }
 
+    /// The process of that number, if it is still the one that started then.
+    pub(crate) fn known(pid: u32, started: u64) -> Option<Self> {
+        Self::read(pid).filter(|now| now.started == started)
+    }
+
     /// Sends a signal to this very process, never to another that has got its number since.
-    fn signal(&self, signal: Signal) {
+    pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = raw(self.pid) else { return };
         let Ok(handle) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        if Self::read(self.pid).is_some_and(|now| now.started == self.started) {
+        if Self::known(self.pid, self.started).is_some() {
             // It may end in between, or belong to root: both show in the next look.
             let _ = pidfd_send_signal(handle, signal);
         }
@@ -57,6 +62,11 @@ impl Proc {
 /// A process number as the kernel takes it.
 pub(crate) fn raw(pid: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+/// When a process started, in ticks since the machine did (field 22 of its `stat`).
+pub(crate) fn started(pid: u32) -> Option<u64> {
+    Proc::read(pid).map(|proc| proc.started)
 }
 
 /// Whether a process of that number runs.

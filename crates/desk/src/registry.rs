@@ -5,11 +5,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use deskhand_config::Home;
-use rustix::process::{Signal, kill_process};
+use rustix::process::Signal;
 
 use crate::dirs::{self, Claim};
 use crate::error::{DeskError, Result};
 use crate::options::check_name;
+use crate::procs::Proc;
 use crate::state::{DeskInfo, State};
 use crate::{procs, x11};
 
@@ -70,16 +71,15 @@ pub fn stop(home: &Home, name: &str) -> Result<()> {
     let mut asked = None;
     while dirs::is_held(&desks, name) {
         // A desk that has only just been claimed has not said yet who keeps it.
-        let keeper = State::read(&desks.join(name)).map(|state| state.info.pid);
-        if let Some(pid) = keeper.and_then(procs::raw) {
+        if let Some(keeper) = State::read(&desks.join(name)).and_then(|state| keeper(&state)) {
             // Asked once: the desk of the same name that follows is another desk.
             if asked.is_none() {
-                let _ = kill_process(pid, Signal::TERM);
-                asked = Some(pid);
-            } else if asked != Some(pid) {
+                keeper.signal(Signal::TERM);
+                asked = Some(keeper);
+            } else if asked != Some(keeper) {
                 break;
             } else if start.elapsed() > STOP {
-                let _ = kill_process(pid, Signal::KILL);
+                keeper.signal(Signal::KILL);
             }
         }
         if start.elapsed() > STOP + Duration::from_secs(3) {
@@ -89,6 +89,11 @@ pub fn stop(home: &Home, name: &str) -> Result<()> {
         std::thread::sleep(Duration::from_millis(5));
     }
     sweep(home).map(drop)
+}
+
+/// The supervisor of a desk; none if its number belongs to another process by now.
+fn keeper(state: &State) -> Option<Proc> {
+    Proc::known(state.info.pid, state.keeper_started)
 }
 
 /// The state of a running desk.
@@ -167,4 +172,64 @@ fn names(desks: &Path) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    use super::*;
+
+    /// A desk.json whose supervisor's number is by now that of somebody else's process.
+    #[test]
+    fn a_foreign_process_of_the_same_number_is_never_signalled() {
+        let root = tempfile::tempdir().unwrap();
+        let home = Home::at(root.path());
+        let desks = dirs::desks(&home).unwrap();
+        let (name, claim) = super::claim(&home, Some("mine")).unwrap();
+        dirs::private(&claim.dir).unwrap();
+        let mut foreign = Command::new("sleep").arg("600").spawn().unwrap();
+        let started = procs::started(foreign.id()).unwrap();
+        let text = serde_json::json!({
+            "info": {
+                "name": name, "display": ":1", "size": { "width": 800, "height": 600 }, "second": null,
+                "pid": foreign.id(), "started": 0, "ownerPid": null, "alive": true, "xauthority": "/x",
+                "bus": "", "runtimeDir": claim.dir.join("run"),
+            },
+            "id": "0123456789abcdef", "xPid": null, "xNumber": null,
+        });
+        let write = |keeper: Option<u64>| {
+            let mut text = text.clone();
+            if let Some(keeper) = keeper {
+                text["keeperStarted"] = keeper.into();
+            }
+            std::fs::write(claim.dir.join("desk.json"), text.to_string()).unwrap();
+            State::read(&claim.dir).unwrap()
+        };
+        // Another start, and a file of an older version that does not know it.
+        for keeper in [Some(started + 1), Some(started.saturating_sub(1)), None] {
+            assert_eq!(super::keeper(&write(keeper)), None, "{keeper:?}");
+        }
+        assert!(dirs::is_held(&desks, "mine"));
+        let (stopped, done) = std::sync::mpsc::channel();
+        let elsewhere = home.clone();
+        std::thread::spawn(move || stopped.send(stop(&elsewhere, "mine")));
+        assert!(done.recv_timeout(Duration::from_millis(700)).is_err(), "the desk is held");
+        assert!(foreign.try_wait().unwrap().is_none(), "it was signalled");
+        claim.release().unwrap();
+        done.recv_timeout(Duration::from_secs(60)).unwrap().unwrap();
+        assert!(foreign.try_wait().unwrap().is_none(), "it was signalled");
+        foreign.kill().unwrap();
+        assert_eq!(foreign.wait().unwrap().signal(), Some(9));
+    }
+
+    #[test]
+    fn the_supervisor_itself_is_known_by_its_start() {
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let started = procs::started(child.id()).unwrap();
+        Proc::known(child.id(), started).unwrap().signal(Signal::TERM);
+        assert_eq!(child.wait().unwrap().signal(), Some(15));
+        assert_eq!(Proc::known(child.id(), started), None);
+    }
 }

@@ -41,6 +41,10 @@ pub struct DeskInfo {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct State {
     pub(crate) info: DeskInfo,
+    /// When the supervisor's process started, in the kernel's ticks: tells it from a later process
+    /// that got its number. 0, which is nobody, in files of older versions.
+    #[serde(default)]
+    pub(crate) keeper_started: u64,
     /// The value of the mark in the environment of its programs.
     pub(crate) id: String,
     /// The X server's process.

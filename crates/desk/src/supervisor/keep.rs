@@ -74,7 +74,9 @@ impl Keeper {
             bus: bus_address(&runtime_dir.join("bus")),
             runtime_dir,
         };
-        let state = State { info, id: random_hex()?, x_pid: None, x_number: None };
+        let keeper_started = procs::started(info.pid)
+            .ok_or_else(|| DeskError::start("the desk", "/proc does not show its own supervisor"))?;
+        let state = State { info, keeper_started, id: random_hex()?, x_pid: None, x_number: None };
         let keeper = Self { home: home.clone(), claim, state, parts: Vec::new(), watch, ended: Vec::new() };
         keeper.state.write(&keeper.claim.dir)?;
         Ok(keeper)

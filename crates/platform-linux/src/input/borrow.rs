@@ -28,10 +28,17 @@ const AGE: Duration = Duration::from_millis(160);
 /// Keycodes lent at once at most.
 const MOST: usize = 48;
 
+/// A keycode with a symbol without and one with Shift.
 struct Slot {
     code: u8,
-    symbol: Option<u32>,
+    symbols: [Option<u32>; 2],
     used: Option<Instant>,
+}
+
+impl Slot {
+    fn has(&self, symbol: u32) -> bool {
+        self.symbols.contains(&Some(symbol))
+    }
 }
 
 /// The keycodes that can be lent.
@@ -44,14 +51,14 @@ pub(super) struct Borrowed {
 impl Borrowed {
     /// Nothing lent yet.
     pub(super) fn new(spare: &[u8]) -> Self {
-        let slots = spare.iter().take(MOST).map(|&code| Slot { code, symbol: None, used: None }).collect();
+        let slots = spare.iter().take(MOST).map(|&code| Slot { code, symbols: [None; 2], used: None }).collect();
         Self { slots, touched: false, barrier: None }
     }
 
     /// How many characters can be lent in one go: all when the program tells what it has handled, else
     /// half of the keycodes, so that the other half can age.
     pub(super) fn batch(&self) -> usize {
-        if self.barrier.is_some() { self.slots.len() } else { self.slots.len().div_ceil(2) }
+        2 * if self.barrier.is_some() { self.slots.len() } else { self.slots.len().div_ceil(2) }
     }
 
     /// Finds out whether the program with the keyboard answers pings. Once, before the first loan.
@@ -62,16 +69,16 @@ impl Borrowed {
         Ok(())
     }
 
-    /// The keycode lent to a symbol; counts as used now.
-    pub(super) fn take(&mut self, symbol: u32) -> Option<u8> {
-        let slot = self.slots.iter_mut().find(|s| s.symbol == Some(symbol))?;
+    /// The keycode lent to a symbol, and whether it takes Shift; counts as used now.
+    pub(super) fn take(&mut self, symbol: u32) -> Option<(u8, bool)> {
+        let slot = self.slots.iter_mut().find(|s| s.has(symbol))?;
         slot.used = Some(Instant::now());
-        Some(slot.code)
+        Some((slot.code, slot.symbols[0] != Some(symbol)))
     }
 
     /// Whether a symbol has a keycode.
     pub(super) fn has(&self, symbol: u32) -> bool {
-        self.slots.iter().any(|s| s.symbol == Some(symbol))
+        self.slots.iter().any(|s| s.has(symbol))
     }
 
     /// Lends keycodes to `wanted` (at most [`Self::batch`] symbols) and waits until programs know.
@@ -89,9 +96,9 @@ impl Borrowed {
         }
         self.slots.sort_by_key(|s| s.used);
         let mut free: Vec<usize> = (0..self.slots.len())
-            .filter(|&i| self.slots[i].symbol.is_none_or(|s| !wanted.contains(&s)))
+            .filter(|&i| !wanted.iter().any(|s| self.slots[i].has(*s)))
             .collect();
-        free.truncate(new.len());
+        free.truncate(new.len().div_ceil(2));
         let youngest = free.iter().filter_map(|&i| self.slots[i].used).max();
         match (youngest, &mut self.barrier) {
             (None, _) => {}
@@ -120,12 +127,13 @@ impl Borrowed {
                 &codes,
             )
             .map_err(fail)?;
-        for (&i, &symbol) in free.iter().zip(&new) {
+        for (&i, pair) in free.iter().zip(new.chunks(2)) {
             let slot = &mut self.slots[i];
-            slot.symbol = Some(symbol);
+            // A symbol alone stands on both levels: else the server would make up the other case.
+            let (plain, shifted) = (pair[0], pair.get(1).copied().unwrap_or(pair[0]));
+            slot.symbols = [Some(plain), Some(shifted)];
             slot.used = None;
-            // The same symbol on both levels: with one alone the server would make up the other case.
-            conn.x.change_keyboard_mapping(1, slot.code, 2, &[symbol, symbol]).map_err(fail)?;
+            conn.x.change_keyboard_mapping(1, slot.code, 2, &[plain, shifted]).map_err(fail)?;
         }
         conn.sync(DOING)?;
         scope.sleep(if self.barrier.is_some() { SETTLE_SURE } else { SETTLE }, DOING)
@@ -146,9 +154,9 @@ impl Borrowed {
             return Ok(());
         }
         let fail = |e| PlatformError::display(DOING, e);
-        for slot in self.slots.iter_mut().filter(|s| s.symbol.is_some()) {
+        for slot in self.slots.iter_mut().filter(|s| s.symbols[0].is_some()) {
             conn.x.change_keyboard_mapping(1, slot.code, 2, &[0, 0]).map_err(fail)?;
-            slot.symbol = None;
+            slot.symbols = [None; 2];
         }
         conn.x.delete_property(conn.root, conn.atoms._DESKHAND_KEYS).map_err(fail)?;
         self.touched = false;

@@ -160,7 +160,7 @@ impl X11Input {
         }
         let mut borrowed = Borrowed::new(&keymap.spare);
         borrowed.lend(conn, &symbols[..1], scope)?;
-        let code = borrowed.take(symbols[0]).into_iter().collect();
+        let code = borrowed.take(symbols[0]).map(|(code, _)| code).into_iter().collect();
         Ok((code, Some(borrowed)))
     }
 

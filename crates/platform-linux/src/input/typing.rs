@@ -114,11 +114,11 @@ fn run(
                     borrowed.lend(conn, &wanted, scope)?;
                     scope.check(DOING)?;
                 }
-                let code = borrowed.take(symbol).ok_or_else(|| PlatformError::Unsupported {
+                let (code, shift) = borrowed.take(symbol).ok_or_else(|| PlatformError::Unsupported {
                     what: format!("typing symbol {symbol:#x}"),
                     why: "no keycode could be lent to it".into(),
                 })?;
-                Stroke { code, mods: 0 }
+                Stroke { code, mods: if shift { u16::from(ModMask::SHIFT) as u8 } else { 0 } }
             }
         };
         press_and_release(&events, keymap, stroke)?;
