@@ -207,10 +207,7 @@ mod tests {
                 let env = env.unwrap_or_else(|| panic!("{path} --{} has no variable", arg.get_id()));
                 assert!(env.starts_with("DESKHAND_"), "{path}: {env}");
                 // Taken by desks and by program locations.
-                assert!(
-                    !["DESKHAND_DESK", "DESKHAND_DESK_ID", "DESKHAND_DESK_BIN", "DESKHAND_HOST_BIN"]
-                        .contains(&env)
-                );
+                assert!(!["DESKHAND_DESK", "DESKHAND_DESK_ID", "DESKHAND_DESK_BIN"].contains(&env));
                 seen.entry(env.to_owned()).or_default().push(format!("{}", arg.get_id()));
             }
         });

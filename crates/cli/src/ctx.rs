@@ -1,5 +1,6 @@
 //! What every command is handed.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use crate::fail::Fail;
 use crate::lang::Lang;
 use crate::paint::Paint;
+use crate::visible;
 
 /// How to talk, and where the home is.
 #[derive(Debug)]
@@ -57,9 +59,10 @@ impl Ctx {
         self.line(&text)
     }
 
-    /// Prints text and a newline on standard output.
+    /// Prints text and a newline on standard output. On a terminal nothing in it can act.
     pub(crate) fn line(&self, text: &str) -> Result<(), Fail> {
         let mut out = io::stdout().lock();
+        let text = for_stream(&out, text);
         out.write_all(text.as_bytes())?;
         if !text.ends_with('\n') {
             out.write_all(b"\n")?;
@@ -69,6 +72,15 @@ impl Ctx {
 
     /// Tells people something that is not the result.
     pub(crate) fn note(&self, text: &str) {
-        let _ = writeln!(io::stderr(), "{text}");
+        let mut err = io::stderr().lock();
+        let text = for_stream(&err, text);
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        // One write, so that the words of two processes do not mix.
+        let _ = err.write_all(format!("{text}{end}").as_bytes());
     }
+}
+
+/// Text as a stream may have it: exact in a pipe or a file, harmless on a terminal.
+pub(crate) fn for_stream<'a>(stream: &impl IsTerminal, text: &'a str) -> Cow<'a, str> {
+    if stream.is_terminal() { visible::clean_painted(text) } else { Cow::Borrowed(text) }
 }

@@ -47,24 +47,17 @@ pub(crate) fn myself() -> Result<PathBuf, Error> {
     })
 }
 
-/// The host: named by `DESKHAND_HOST_BIN`, else beside this program, else in `PATH`.
+/// The host: the program beside this one, and no other. `serve-host` becomes it in the same process,
+/// which the bridge may have taken for `deskhand` already; a variable or `PATH` that chose the program
+/// would lend that trust to any. A host from another folder would refuse this program anyway.
 pub(crate) fn host_program() -> Result<PathBuf, Error> {
-    if let Some(given) = std::env::var_os("DESKHAND_HOST_BIN").filter(|value| !value.is_empty()) {
-        let given = PathBuf::from(given);
-        if is_program(&given) {
-            return Ok(given);
-        }
-        return Err(Error::new(
-            ErrorCode::NotFound,
-            format!("DESKHAND_HOST_BIN is {}, which is not a program", given.display()),
-        )
-        .hint("give the path of deskhand-host, or leave it unset"));
+    let beside = myself()?.with_file_name(HOST);
+    if is_program(&beside) {
+        return Ok(beside);
     }
-    let beside = myself().ok().and_then(|exe| Some(exe.parent()?.join(HOST)));
-    beside.filter(|path| is_program(path)).or_else(|| in_path(HOST)).ok_or_else(|| {
-        Error::new(ErrorCode::NotFound, "the program deskhand-host is neither beside deskhand nor in PATH")
-            .hint("install it beside deskhand, or set DESKHAND_HOST_BIN to its path")
-    })
+    Err(Error::new(ErrorCode::NotFound, format!("there is no program {}", beside.display()))
+        .hint("deskhand and deskhand-host belong into one folder: install both there")
+        .detail("path", beside.display().to_string()))
 }
 
 /// The host's log, open for its words.

@@ -22,5 +22,6 @@ mod quote;
 mod registry;
 mod serve;
 mod table;
+mod visible;
 
 pub use app::{command, main};

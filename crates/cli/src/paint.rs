@@ -2,6 +2,9 @@
 
 use std::io::IsTerminal;
 
+/// Everything [`Paint`] may add to a text.
+pub(crate) const COLOURS: [&str; 6] = ["\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[31m", "\x1b[32m", "\x1b[33m"];
+
 /// Paints text, or leaves it alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Paint(bool);
@@ -36,5 +39,19 @@ impl Paint {
 
     pub(crate) fn dim(self, text: &str) -> String {
         self.wrap("2", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_colour_is_on_the_list() {
+        let paint = Paint(true);
+        for painted in [paint.red("x"), paint.green("x"), paint.yellow("x"), paint.bold("x"), paint.dim("x")] {
+            let (start, end) = painted.split_once('x').unwrap();
+            assert!(COLOURS.contains(&start) && COLOURS.contains(&end), "{painted:?}");
+        }
     }
 }

@@ -71,12 +71,13 @@ pub fn stop(home: &Home, name: &str) -> Result<()> {
     let mut asked = None;
     while dirs::is_held(&desks, name) {
         // A desk that has only just been claimed has not said yet who keeps it.
-        if let Some(keeper) = State::read(&desks.join(name)).and_then(|state| keeper(&state)) {
+        if let Some((keeper, state)) = State::read(&desks.join(name)).and_then(|s| Some((keeper(&s)?, s))) {
             // Asked once: the desk of the same name that follows is another desk.
+            let who = (keeper.pid, state.keeper_started);
             if asked.is_none() {
                 keeper.signal(Signal::TERM);
-                asked = Some(keeper);
-            } else if asked != Some(keeper) {
+                asked = Some(who);
+            } else if asked != Some(who) {
                 break;
             } else if start.elapsed() > STOP {
                 keeper.signal(Signal::KILL);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{Desktop, Scope};
-use deskhand_protocol::{Effect, EffectReport, Rect};
+use deskhand_protocol::{Effect, EffectReport, Point, Rect};
 use deskhand_tools::{Marks, Watch};
 
 /// How long an effect is waited for.
@@ -12,6 +12,8 @@ const WAIT: Duration = Duration::from_millis(800);
 const SLICE: Duration = Duration::from_millis(12);
 /// How long further changes are gathered after the first.
 const GATHER: Duration = Duration::from_millis(30);
+/// How near to the point pixels must change to count as its effect.
+const NEAR: i32 = 48;
 /// Most rectangles in a report.
 const MAX_RECTS: usize = 8;
 
@@ -41,6 +43,7 @@ pub(crate) fn judge(
     }
     let wait = scope.within(WAIT);
     let mut screen = marks.screen;
+    let mut elsewhere: Vec<Rect> = Vec::new();
     while wait.check("looking for the effect").is_ok() {
         if let Some(mark) = marks.elements {
             // The first listen does not wait: events that came already are in the stream.
@@ -54,14 +57,18 @@ pub(crate) fn judge(
         }
         if let Some(mark) = screen {
             match desktop.screen.wait_change(mark, within, &wait.within(SLICE)) {
-                Ok(Some(change)) if change.rects.iter().any(matters) => {
+                Ok(Some(change)) if change.rects.iter().any(|r| matters(r) && near(r, report.at)) => {
                     report.after_ms = Some(millis(since, change.at));
                     report.effect = Effect::Confirmed;
                     report.why = "pixels changed".to_owned();
                     report.changed = gather(desktop, marks, within, scope);
                     return Some(report);
                 }
-                Ok(Some(change)) => screen = Some(change.mark),
+                Ok(Some(change)) => {
+                    elsewhere.extend(change.rects.iter().filter(|r| matters(r)).take(MAX_RECTS));
+                    elsewhere.truncate(MAX_RECTS);
+                    screen = Some(change.mark);
+                }
                 Ok(None) => {}
                 Err(_) => screen = None,
             }
@@ -70,11 +77,23 @@ pub(crate) fn judge(
     if scope.check("").is_err() {
         report.effect = Effect::Unverifiable;
         report.why = "sent; there was no time left to see what came of it".to_owned();
+    } else if !elsewhere.is_empty() {
+        report.effect = Effect::Unverifiable;
+        report.why =
+            "sent; pixels changed elsewhere, which may have other causes, and nothing where it acted"
+                .to_owned();
+        report.changed = elsewhere;
     } else {
         report.effect = Effect::SuspectedNoop;
         report.why = format!("sent, and nothing changed within {} ms", WAIT.as_millis());
     }
     Some(report)
+}
+
+/// A clock that ticks elsewhere is no effect of a click here. Without a point every place counts.
+fn near(r: &Rect, at: Option<Point>) -> bool {
+    let grown = Rect::new(r.x - NEAR, r.y - NEAR, r.width + 2 * NEAR, r.height + 2 * NEAR);
+    at.is_none_or(|p| grown.contains(p))
 }
 
 /// A blinking caret is no effect.
@@ -101,4 +120,42 @@ fn gather(desktop: &Desktop, marks: Marks, within: Option<Rect>, scope: &Scope) 
 
 fn millis(since: Instant, at: Instant) -> u64 {
     u64::try_from(at.saturating_duration_since(since).as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deskhand_testkit::FakeDesktop;
+
+    const SCENE: &str = r##"
+display 0 1000x800 primary
+window "Clock" pid=7 app="clock" at=100,100 size=600x400 focused
+  edit #time "Time" value="1" at=500,120 size=100x24
+  label #near "Near" value="a" at=120,420 size=60x24
+"##;
+
+    fn judged(effects: &str, at: Option<Point>) -> EffectReport {
+        let fake = FakeDesktop::parse(SCENE);
+        let desktop = fake.desktop();
+        // Pixels alone: accessibility events would tell more.
+        let marks = Marks { screen: desktop.screen.mark().ok(), elements: None };
+        fake.run(effects);
+        let mut report = EffectReport::new(Effect::Unverifiable, "");
+        report.at = at;
+        let watch = Watch::Changes { report, pid: Some(7), within: None };
+        judge(watch, marks, true, Instant::now(), &desktop, &Scope::timeout(Duration::from_secs(5))).unwrap()
+    }
+
+    #[test]
+    fn what_changes_far_from_a_click_does_not_confirm_it() {
+        let click = Some(Point::new(130, 430));
+        assert_eq!(judged("set #time \"2\"", click).effect, Effect::Unverifiable);
+        assert_eq!(judged("set #near \"b\"", click).effect, Effect::Confirmed);
+        assert_eq!(judged("nothing", click).effect, Effect::SuspectedNoop);
+        assert_eq!(
+            judged("set #time \"2\"", None).effect,
+            Effect::Confirmed,
+            "without a point every place counts"
+        );
+    }
 }

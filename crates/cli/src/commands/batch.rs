@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::call;
 use crate::connect;
-use crate::ctx::Ctx;
+use crate::ctx::{Ctx, for_stream};
 use crate::fail::{self, FAILED, Fail, Run};
 
 /// Run many tools: JSON Lines in, one outcome per line out, in order.
@@ -110,7 +110,8 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         } else {
             done += 1;
         }
-        writeln!(out, "{outcome}").and_then(|()| out.flush())?;
+        let text = outcome.to_string();
+        writeln!(out, "{}", for_stream(&out, &text)).and_then(|()| out.flush())?;
     }
     if !ctx.json {
         ctx.note(&ctx.err.dim(&ctx.lang.batch_summary(done, failed)));
