@@ -16,7 +16,7 @@ pub const OWN_PROGRAMS: [&str; 5] =
     ["deskhand", "deskhand-agent", "deskhand-mcp", "deskhand-hook", "deskhand-desk"];
 
 /// Which check a caller, or one of its requests, failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Check {
     /// The process could not be examined.
     Process,
@@ -28,6 +28,8 @@ pub enum Check {
     Hash,
     /// Bytes came from another process than the one that connected.
     Sender,
+    /// `hello` did not repeat the challenge: it was written before the process was examined.
+    Challenge,
     /// A request of an allowed caller came with a nonce that was used before.
     Nonce,
     /// A request of an allowed caller came too late, or lies too far ahead.
@@ -44,6 +46,7 @@ impl Check {
             Check::Path => "path",
             Check::Hash => "hash",
             Check::Sender => "sender",
+            Check::Challenge => "challenge",
             Check::Nonce => "nonce",
             Check::Expiry => "expiry",
         }
@@ -73,6 +76,9 @@ impl Refusal {
                  a Deskhand program that was updated needs a restart of the host"
             ),
             (Check::Sender, _) => "open a connection of your own".to_owned(),
+            (Check::Challenge, _) => {
+                "read the host's first line, then repeat its challenge in hello".to_owned()
+            }
             (Check::Nonce, _) => ErrorCode::NonceReplayed.default_hint().to_owned(),
             (Check::Expiry, _) => ErrorCode::RequestExpired.default_hint().to_owned(),
             _ => ErrorCode::CallerRefused.default_hint().to_owned(),
@@ -163,7 +169,7 @@ impl Allowlist {
             Ok(()) => {
                 let facts = suspect.facts.clone();
                 suspect.accept().ok_or_else(|| Refusal {
-                    why: format!("pid {} ended while it was examined", facts.pid),
+                    why: format!("pid {} ended or started another program while it was examined", facts.pid),
                     peer: facts,
                     check: Check::Process,
                 })

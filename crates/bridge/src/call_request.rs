@@ -1,10 +1,9 @@
 //! Building a call.
 
-use deskhand_protocol::{CallOptions, CallParams, Error, ErrorCode, RequestId, Route};
-use rustix::rand::{GetRandomFlags, getrandom};
+use deskhand_protocol::{CallOptions, CallParams, Error, RequestId, Route};
 use serde_json::Value;
 
-use crate::hash::hex;
+use crate::handshake::random_hex;
 use crate::replay::system_clock;
 
 /// How long a call is valid on its way to the host.
@@ -48,14 +47,9 @@ impl CallRequest {
 
     /// The envelope: a fresh nonce of 128 random bits, valid for a minute.
     pub fn into_params(self) -> Result<CallParams, Error> {
-        let mut random = [0u8; 16];
-        let filled = getrandom(&mut random, GetRandomFlags::empty());
-        if filled != Ok(random.len()) {
-            return Err(Error::new(ErrorCode::Internal, "the system gives no random bytes for a nonce"));
-        }
         Ok(CallParams {
             request_id: Some(self.request_id.unwrap_or_else(RequestId::fresh)),
-            nonce: hex(&random),
+            nonce: random_hex()?,
             expires_at: system_clock()() + VALID_MS,
             timeout_ms: self.timeout_ms,
             tool: self.tool,

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::call_request::CallRequest;
 use crate::frame::{Decoder, Frame};
+use crate::handshake::challenge_in;
 
 /// Calls sent with [`Client::send_call`] that may wait for their answer; the host takes as many.
 pub const MAX_IN_FLIGHT: usize = 32;
@@ -50,8 +51,8 @@ pub struct Client {
 }
 
 struct Writing {
-    /// `hello`, until it went out in front of the first request.
-    greeting: Vec<u8>,
+    /// `hello` without its challenge, until it went out in front of the first request.
+    greeting: Option<Hello>,
 }
 
 struct State {
@@ -61,6 +62,8 @@ struct State {
     /// Tickets of `send_call`, and those answered, in order of arrival.
     tickets: HashSet<u64>,
     answered: VecDeque<Answer>,
+    /// The host's first line.
+    challenge: Option<String>,
     hello: Option<HelloReply>,
     /// Why the connection is of no more use.
     dead: Option<Error>,
@@ -76,10 +79,12 @@ enum Want {
     Reply(u64),
     AnyTicket,
     Hello,
+    Challenge,
 }
 
 impl Client {
-    /// Connects. `hello` is sent together with the first request, so a refusal shows up there.
+    /// Connects. The host's challenge is awaited when the first request is sent, and `hello` goes
+    /// out together with that request, so a refusal shows up there.
     ///
     /// No host: `DESKTOP_HOST_NOT_RUNNING`, with `details.reason` `missing` or `stale`. A socket
     /// that another user listens on: `DESKTOP_PERMISSION_MISSING`.
@@ -101,19 +106,21 @@ impl Client {
             versions: vec![BRIDGE_VERSION],
             client: name.to_owned(),
             client_version: version.to_owned(),
+            challenge: String::new(),
         };
         let state = State {
             reader: Some(Box::new(Reader { decoder: Decoder::new(MAX_REPLY_BYTES), chunk: vec![0; CHUNK] })),
             waiting: HashMap::new(),
             tickets: HashSet::new(),
             answered: VecDeque::new(),
+            challenge: None,
             hello: None,
             dead: None,
         };
         Ok(Self {
             socket: stream,
             next: AtomicU64::new(HELLO_ID + 1),
-            writing: Mutex::new(Writing { greeting: request_line(HELLO_ID, method::HELLO, &json!(hello)) }),
+            writing: Mutex::new(Writing { greeting: Some(hello) }),
             state: Mutex::new(state),
             arrived: Condvar::new(),
         })
@@ -121,8 +128,9 @@ impl Client {
 
     /// What the host said about itself; sends `hello` alone if nothing was sent yet.
     pub fn hello(&self) -> Result<HelloReply, Error> {
-        self.write(&[])?;
-        self.wait(&Want::Hello, Instant::now() + HELLO_TIMEOUT, HELLO_TIMEOUT)?;
+        let deadline = Instant::now() + HELLO_TIMEOUT;
+        self.write(&[], deadline)?;
+        self.wait(&Want::Hello, deadline, HELLO_TIMEOUT)?;
         self.lock().hello.clone().ok_or_else(|| Error::new(ErrorCode::Internal, "hello was not answered"))
     }
 
@@ -132,7 +140,7 @@ impl Client {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         self.lock().waiting.insert(id, None);
         let result = self
-            .write(&request_line(id, method, params))
+            .write(&request_line(id, method, params), deadline)
             .and_then(|()| self.wait(&Want::Reply(id), deadline, timeout));
         let taken = self.lock().waiting.remove(&id).flatten();
         result?;
@@ -158,7 +166,8 @@ impl Client {
         }
         state.tickets.insert(ticket);
         drop(state);
-        if let Err(error) = self.write(&request_line(ticket, method::CALL, &json!(params))) {
+        let deadline = Instant::now() + HELLO_TIMEOUT;
+        if let Err(error) = self.write(&request_line(ticket, method::CALL, &json!(params)), deadline) {
             self.lock().tickets.remove(&ticket);
             return Err(error);
         }
@@ -174,13 +183,18 @@ impl Client {
         })
     }
 
-    fn write(&self, line: &[u8]) -> Result<(), Error> {
+    /// Sends a line; the first one waits for the challenge and goes out behind `hello`.
+    fn write(&self, line: &[u8], deadline: Instant) -> Result<(), Error> {
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let greeting = std::mem::take(&mut writing.greeting);
-        let sent = if greeting.is_empty() {
-            send_all(&self.socket, line)
+        let sent = if let Some(hello) = &writing.greeting {
+            let left = deadline.saturating_duration_since(Instant::now()).min(HELLO_TIMEOUT);
+            self.wait(&Want::Challenge, Instant::now() + left, left)?;
+            let challenge = self.lock().challenge.clone().unwrap_or_default();
+            let hello = json!(Hello { challenge, ..hello.clone() });
+            writing.greeting = None;
+            send_all(&self.socket, &[&request_line(HELLO_ID, method::HELLO, &hello), line].concat())
         } else {
-            send_all(&self.socket, &[&greeting, line].concat())
+            send_all(&self.socket, line)
         };
         let Err(error) = sent else { return Ok(()) };
         // A host that turned us away has said why before it closed.
@@ -224,6 +238,7 @@ impl Client {
                 Want::Reply(id) => !matches!(state.waiting.get(id), Some(None)),
                 Want::AnyTicket => !state.answered.is_empty() || state.tickets.is_empty(),
                 Want::Hello => state.hello.is_some(),
+                Want::Challenge => state.challenge.is_some(),
             };
             if there {
                 return Ok(());
@@ -233,9 +248,10 @@ impl Client {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                let what = if matches!(want, Want::Challenge) { "challenge" } else { "answer" };
                 return Err(Error::new(
                     ErrorCode::Timeout,
-                    format!("no answer from the host within {} ms", timeout.as_millis()),
+                    format!("no {what} from the host within {} ms", timeout.as_millis()),
                 ));
             }
             state = match state.reader.take() {
@@ -290,6 +306,12 @@ impl Client {
     }
 
     fn hand_out(&self, line: &[u8]) -> Result<(), Error> {
+        if self.lock().challenge.is_none()
+            && let Some(challenge) = challenge_in(line)
+        {
+            self.lock().challenge = Some(challenge);
+            return Ok(());
+        }
         let response: RpcResponse = serde_json::from_slice(line).map_err(|error| {
             Error::new(ErrorCode::Internal, format!("the host's answer cannot be read: {error}"))
         })?;

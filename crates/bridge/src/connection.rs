@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use deskhand_protocol::{BRIDGE_VERSION, Error, ErrorCode, Hello, HelloReply, method};
+use deskhand_protocol::{Error, ErrorCode, method};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use serde_json::Value;
@@ -17,9 +17,11 @@ use crate::allow::{Check, Refusal};
 use crate::envelope;
 use crate::frame::{Decoder, Frame};
 use crate::gone::Gone;
-use crate::lanes::{Lane, Lanes, Permit};
+use crate::handshake::{Challenge, NoHello};
+use crate::lanes::{Lane, Lanes, Permit, is_for_reserve};
 use crate::outgoing::{Outgoing, Slow};
-use crate::peer::{Peer, credentials};
+use crate::peer::{Changed, Peer, PeerFacts};
+use crate::processes::Process;
 use crate::reply::{Reply, line};
 use crate::request::{Request, parse};
 use crate::server::Shared;
@@ -27,14 +29,15 @@ use crate::service::CallContext;
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
-/// Longest client name kept.
-const MAX_CLIENT_NAME: usize = 128;
 
 pub(crate) struct Connection {
     pub(crate) number: u64,
     socket: UnixStream,
     pub(crate) outgoing: Outgoing,
     pub(crate) lanes: Lanes,
+    pub(crate) process: Arc<Process>,
+    /// One of those kept for stopping things.
+    reserved: bool,
     in_flight: Mutex<HashMap<u64, Arc<Gone>>>,
     next_call: AtomicU64,
 }
@@ -48,13 +51,21 @@ enum End {
 }
 
 impl Connection {
-    pub(crate) fn new(number: u64, socket: UnixStream, shared: &Shared) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        number: u64,
+        socket: UnixStream,
+        process: Arc<Process>,
+        reserved: bool,
+        shared: &Shared,
+    ) -> std::io::Result<Self> {
         let outgoing = Outgoing::new(socket.try_clone()?, &shared.limits)?;
         Ok(Self {
             number,
             socket,
             outgoing,
             lanes: Lanes::new(shared.limits.calls_per_connection, shared.limits.others_per_connection),
+            process,
+            reserved,
             in_flight: Mutex::default(),
             next_call: AtomicU64::new(0),
         })
@@ -72,14 +83,7 @@ impl Connection {
     }
 
     /// Serves the client until it goes. Runs on the connection's own thread.
-    pub(crate) fn serve(self: &Arc<Self>, shared: &Arc<Shared>) {
-        let facts = match credentials(&self.socket) {
-            Ok(facts) => facts,
-            Err(error) => {
-                shared.service.notice(&format!("connection {}: no credentials: {error}", self.number));
-                return self.outgoing.close();
-            }
-        };
+    pub(crate) fn serve(self: &Arc<Self>, facts: PeerFacts, shared: &Arc<Shared>) {
         match shared.allowlist.examine(facts, &|text| shared.service.notice(text)) {
             Ok(peer) => match self.read(shared, &Arc::new(peer)) {
                 // Calls learn that nobody waits; who only closed its writing end still gets answers.
@@ -89,30 +93,42 @@ impl Connection {
                     self.fire_gone();
                 }
             },
-            Err(refusal) => self.refuse(shared, &refusal),
+            Err(refusal) => {
+                self.refuse(shared, &refusal);
+                self.outgoing.finish();
+            }
         }
     }
 
-    fn refuse(&self, shared: &Shared, refusal: &Refusal) {
-        shared.service.refused(refusal);
+    fn refuse(&self, shared: &Shared, refusal: &Refusal) -> End {
+        shared.refused(refusal);
         self.answer(shared, &Value::Null, Err(refusal.to_error()));
-        self.outgoing.finish();
+        End::Ours
     }
 
     fn read(self: &Arc<Self>, shared: &Arc<Shared>, peer: &Arc<Peer>) -> End {
+        // Only now, when the process was examined: whatever it wrote before cannot repeat this.
+        let challenge = match Challenge::new() {
+            Ok(challenge) => challenge,
+            Err(error) => return self.cut(shared, error),
+        };
+        self.send(shared, challenge.line());
         let mut decoder = Decoder::new(shared.limits.request_bytes);
         let mut chunk = vec![0; CHUNK];
         let mut greeted = false;
-        let hello_by = Instant::now() + shared.limits.hello;
+        let mut quiet_since = Instant::now();
         let mut timeout = None;
         loop {
             // Half a request may not be left lying forever, and neither may a silent connection.
-            let wanted = if !greeted {
-                let left = hello_by.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return self.no_hello(shared);
+            let wanted = if !greeted || self.reserved {
+                let left = shared.limits.hello.saturating_sub(quiet_since.elapsed());
+                if !left.is_zero() {
+                    Some(left)
+                } else if greeted && self.running() > 0 {
+                    Some(shared.limits.hello)
+                } else {
+                    return self.too_quiet(shared, greeted);
                 }
-                Some(left)
             } else if decoder.buffered() > 0 {
                 Some(shared.limits.stall)
             } else {
@@ -129,12 +145,10 @@ impl Connection {
             let count = match self.receive(&mut chunk, peer.pid) {
                 Ok((0, _)) => return End::Gone,
                 Ok((count, true)) => count,
-                Ok((_, false)) => {
-                    self.stranger(shared, peer);
-                    return End::Ours;
-                }
+                Ok((_, false)) => return self.stranger(shared, peer),
                 Err(Errno::INTR) => continue,
-                Err(Errno::AGAIN) if !greeted => return self.no_hello(shared),
+                // How long that may go on is looked at above.
+                Err(Errno::AGAIN) if !greeted || self.reserved => continue,
                 Err(Errno::AGAIN) => {
                     let held = decoder.buffered();
                     return self.cut(
@@ -151,27 +165,32 @@ impl Connection {
             decoder.push(&chunk[..count]);
             while let Some(frame) = decoder.next_frame() {
                 match frame {
-                    Frame::Line(bytes) => match parse(bytes) {
-                        Ok(request) if request.method == method::HELLO => {
-                            let answer = hello(&request, greeted, shared.limits.request_bytes);
-                            greeted |= answer.is_ok();
-                            self.answer(shared, &request.id, answer);
+                    Frame::Line(bytes) => {
+                        let request = match parse(bytes) {
+                            Ok(request) => request,
+                            Err(malformed) => {
+                                self.answer(shared, &malformed.id, Err(malformed.error));
+                                continue;
+                            }
+                        };
+                        if let Err(changed) = peer.check() {
+                            return self.changed(shared, peer, &changed);
                         }
-                        Ok(request) if greeted => self.dispatch(shared, peer, request),
-                        Ok(request) => {
-                            let first = crate::request::clip(&request.method);
-                            self.answer(
-                                shared,
-                                &request.id,
-                                Err(Error::new(
-                                    ErrorCode::BadRequest,
-                                    format!("{first:?} came before hello"),
-                                )
-                                .hint("send hello first; requests may follow right behind it")),
-                            );
+                        if request.method != method::HELLO && greeted {
+                            quiet_since = Instant::now();
+                            self.dispatch(shared, peer, request);
+                            continue;
                         }
-                        Err(malformed) => self.answer(shared, &malformed.id, Err(malformed.error)),
-                    },
+                        match first(&request, greeted, &challenge, shared.limits.request_bytes) {
+                            Ok(reply) => {
+                                greeted = true;
+                                quiet_since = Instant::now();
+                                self.answer(shared, &request.id, Ok(reply));
+                            }
+                            Err(NoHello::Bad(error)) => self.answer(shared, &request.id, Err(error)),
+                            Err(NoHello::Challenge) => return self.too_early(shared, peer),
+                        }
+                    }
                     Frame::TooLarge => {
                         let limit = shared.limits.request_bytes;
                         return self.cut(
@@ -204,16 +223,44 @@ impl Connection {
         Ok((message.bytes, same))
     }
 
-    fn stranger(&self, shared: &Shared, peer: &Peer) {
+    fn stranger(&self, shared: &Shared, peer: &Peer) -> End {
         let why = format!("another process than pid {}, which connected, wrote on this connection", peer.pid);
-        let refusal = Refusal { peer: peer.facts(), check: Check::Sender, why };
-        shared.service.refused(&refusal);
-        self.answer(shared, &Value::Null, Err(refusal.to_error()));
+        self.refuse(shared, &Refusal { peer: peer.facts(), check: Check::Sender, why })
     }
 
-    fn no_hello(&self, shared: &Shared) -> End {
+    fn too_early(&self, shared: &Shared, peer: &Peer) -> End {
+        let why = format!("hello does not repeat the challenge that was sent to pid {}", peer.pid);
+        self.refuse(shared, &Refusal { peer: peer.facts(), check: Check::Challenge, why })
+    }
+
+    /// The process is not what was examined.
+    fn changed(&self, shared: &Shared, peer: &Peer, changed: &Changed) -> End {
+        let (check, what) = match changed {
+            // Nobody did wrong, and nobody waits.
+            Changed::Unknown(_) if !peer.is_alive() => return End::Gone,
+            Changed::Unknown(error) => (Check::Process, format!("cannot be examined any more: {error}")),
+            Changed::Exec => (Check::Process, "started a program anew after it was examined".to_owned()),
+            Changed::File => (Check::Path, format!("no longer runs {}", peer.exe.display())),
+        };
+        let why = format!("pid {} {what}", peer.pid);
+        self.refuse(shared, &Refusal { peer: peer.facts(), check, why })
+    }
+
+    fn too_quiet(&self, shared: &Shared, greeted: bool) -> End {
         let limit = shared.limits.hello.as_millis();
-        self.cut(shared, Error::new(ErrorCode::BadRequest, format!("no hello within {limit} ms")))
+        self.cut(
+            shared,
+            if greeted {
+                let reserved = shared.limits.reserved;
+                Error::new(
+                    ErrorCode::Busy,
+                    format!("one of the last {reserved} connections may be idle for {limit} ms only"),
+                )
+                .detail("limit", reserved)
+            } else {
+                Error::new(ErrorCode::BadRequest, format!("no hello within {limit} ms"))
+            },
+        )
     }
 
     fn cut(&self, shared: &Shared, error: Error) -> End {
@@ -229,6 +276,16 @@ impl Connection {
             let ending =
                 Error::new(ErrorCode::HostNotRunning, "the host is ending and takes no more requests");
             return self.answer(shared, &id, Err(ending));
+        }
+        if self.reserved && !is_for_reserve(&request.method) {
+            let (most, reserved) = (shared.limits.connections, shared.limits.reserved);
+            let busy = Error::new(
+                ErrorCode::Busy,
+                format!("this is one of the last {reserved} of {most} connections, kept for stopping things"),
+            )
+            .hint("it takes abort, stop, resume, status and shutdown; for others connect again later")
+            .detail("limit", reserved);
+            return self.answer(shared, &id, Err(busy));
         }
         let permit = match Permit::take(lane, shared, self) {
             Ok(permit) => permit,
@@ -264,7 +321,11 @@ impl Connection {
 
     /// Sends an answer; says so when that closed a slow client.
     fn answer(&self, shared: &Shared, id: &Value, answer: Result<Reply, Error>) {
-        if let Err(slow) = self.outgoing.send(line(id, answer)) {
+        self.send(shared, line(id, answer));
+    }
+
+    fn send(&self, shared: &Shared, line: Vec<u8>) {
+        if let Err(slow) = self.outgoing.send(line) {
             let why = match slow {
                 Slow::Full { bytes, messages } => format!("{messages} answers, {bytes} bytes wait"),
                 Slow::Stalled { bytes } => format!("it read nothing for too long, {bytes} bytes wait"),
@@ -301,7 +362,7 @@ fn run(shared: &Shared, request: Request, context: &CallContext) -> Result<Reply
                 _ => return,
             };
             let (peer, why) = (context.peer.facts(), error.message.clone());
-            shared.service.refused(&Refusal { peer, check, why });
+            shared.refused(&Refusal { peer, check, why });
         })?;
         shared.service.call(params, context)
     } else {
@@ -309,31 +370,21 @@ fn run(shared: &Shared, request: Request, context: &CallContext) -> Result<Reply
     }
 }
 
-fn hello(request: &Request, greeted: bool, max_request_bytes: usize) -> Result<Reply, Error> {
-    let bad = |message: String| Err(Error::new(ErrorCode::BadRequest, message));
+/// What comes before a connection is greeted, and `hello` at any time.
+fn first(
+    request: &Request,
+    greeted: bool,
+    challenge: &Challenge,
+    max_request_bytes: usize,
+) -> Result<Reply, NoHello> {
+    if request.method != method::HELLO {
+        let name = crate::request::clip(&request.method);
+        let error = Error::new(ErrorCode::BadRequest, format!("{name:?} came before hello"))
+            .hint("send hello first; requests may follow right behind it");
+        return Err(NoHello::Bad(error));
+    }
     if greeted {
-        return bad("hello was said before".to_owned());
+        return Err(NoHello::Bad(Error::new(ErrorCode::BadRequest, "hello was said before")));
     }
-    let hello: Hello = match serde::Deserialize::deserialize(&request.params) {
-        Ok(hello) => hello,
-        Err(error) => return bad(format!("hello: {error}")),
-    };
-    if hello.client.is_empty() || hello.client.len() > MAX_CLIENT_NAME {
-        return bad(format!("hello: client must have 1 to {MAX_CLIENT_NAME} bytes"));
-    }
-    if !hello.versions.contains(&BRIDGE_VERSION) {
-        let shown: Vec<_> = hello.versions.iter().take(8).collect();
-        return Err(Error::new(
-            ErrorCode::BadRequest,
-            format!("the client speaks bridge versions {shown:?}, this host speaks {BRIDGE_VERSION}"),
-        )
-        .hint("install client and host of the same release, and restart the host")
-        .detail("versions", vec![BRIDGE_VERSION]));
-    }
-    Reply::of(&HelloReply {
-        version: BRIDGE_VERSION,
-        host_version: env!("CARGO_PKG_VERSION").to_owned(),
-        host_pid: std::process::id(),
-        max_request_bytes,
-    })
+    challenge.greet(request, max_request_bytes)
 }

@@ -29,6 +29,11 @@ impl Lane {
     }
 }
 
+/// What a connection of the reserve takes, so that it stays free for those who stop things.
+pub(crate) fn is_for_reserve(name: &str) -> bool {
+    matches!(name, method::ABORT | method::STOP | method::RESUME | method::STATUS | method::SHUTDOWN)
+}
+
 /// One counter per lane.
 pub(crate) struct Lanes {
     used: [AtomicUsize; 3],
@@ -63,16 +68,23 @@ impl Permit {
         shared: &Arc<Shared>,
         connection: &Arc<Connection>,
     ) -> Result<Self, Error> {
-        let busy = |most: usize, whose: &str| {
-            Error::new(ErrorCode::Busy, format!("{most} requests of this kind run already {whose}"))
-                .detail("limit", most)
-        };
-        if !connection.lanes.take(lane) {
-            return Err(busy(connection.lanes.most[lane as usize], "on this connection"));
-        }
-        if !shared.lanes.take(lane) {
-            connection.lanes.give_back(lane);
-            return Err(busy(shared.lanes.most[lane as usize], "over all connections"));
+        let levels = [
+            (&connection.lanes, "on this connection"),
+            (&connection.process.lanes, "for this process"),
+            (&shared.lanes, "over all connections"),
+        ];
+        for (taken, (lanes, whose)) in levels.iter().enumerate() {
+            if !lanes.take(lane) {
+                for (lanes, _) in &levels[..taken] {
+                    lanes.give_back(lane);
+                }
+                let most = lanes.most[lane as usize];
+                return Err(Error::new(
+                    ErrorCode::Busy,
+                    format!("{most} requests of this kind run already {whose}"),
+                )
+                .detail("limit", most));
+            }
         }
         Ok(Self { lane, shared: Arc::clone(shared), connection: Arc::clone(connection) })
     }
@@ -81,6 +93,7 @@ impl Permit {
 impl Drop for Permit {
     fn drop(&mut self) {
         self.connection.lanes.give_back(self.lane);
+        self.connection.process.lanes.give_back(self.lane);
         self.shared.lanes.give_back(self.lane);
     }
 }

@@ -6,6 +6,11 @@
 //! ([`parse`]), and taken at most once ([`NonceBook`]). [`Server`] serves a [`Service`];
 //! [`Client`] talks to it. Everything is bounded ([`Limits`]) and says when a bound was hit.
 //!
+//! The handshake: the host examines the process that connected, then sends one line,
+//! `{"jsonrpc":"2.0","method":"challenge","params":{"challenge":"<32 hex>"}}`; the client's `hello`
+//! repeats it, with the first request right behind. What was written before the examination cannot
+//! know the challenge, so a program cannot write first and become an allowed one afterwards.
+//!
 //! Nothing here knows what a tool does, and there is no network port.
 
 mod allow;
@@ -17,12 +22,15 @@ mod endpoint;
 mod envelope;
 mod frame;
 mod gone;
+mod handshake;
 mod hash;
 mod lanes;
 mod limits;
 mod outgoing;
 mod peer;
 mod pool;
+mod processes;
+mod quiet;
 mod replay;
 mod reply;
 mod request;

@@ -2,17 +2,21 @@
 //!
 //! What this can and cannot tell: the kernel names the process that connected (`SO_PEERCRED`) and,
 //! on every read, the process that wrote (`SCM_CREDENTIALS`), so a connection handed to another
-//! process is noticed. A process of the same user may still start an allowed program and steer it
-//! from outside; against that stands the gate behind the bridge, not the bridge.
+//! process is noticed. Both name a pid only, and a pid may change its program with `exec`: so what
+//! was written before the examination is void (it cannot know the challenge), and [`Peer::check`]
+//! finds on every request whether the process still is what was examined. A process of the same
+//! user may still start an allowed program and steer it from outside; against that stands the gate
+//! behind the bridge, not the bridge.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::hash::HashCache;
@@ -34,9 +38,54 @@ pub struct Peer {
     /// SHA-256 of that program, in lower-case hexadecimal.
     pub sha256: String,
     pidfd: OwnedFd,
+    program: Program,
+}
+
+/// Why a process that was examined is no longer trusted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    /// It ended, or cannot be looked at any more.
+    Unknown(String),
+    /// It started a program, perhaps the same one, in its place.
+    Exec,
+    /// It runs another file.
+    File,
+}
+
+/// What a process ran when it was examined. The kernel ties both handles to the process, not to
+/// its number: a successor with the same pid is not mistaken for it.
+#[derive(Debug)]
+struct Program {
+    folder: OwnedFd,
+    /// Belongs to the memory the process had when this was opened, and reads as empty once that is
+    /// gone: a process that went through another program and back is found out, too.
+    maps: File,
+    file: (u64, u64),
+}
+
+impl Program {
+    /// Some microseconds: this runs for each request.
+    fn check(&self) -> Result<(), Changed> {
+        let unknown = |error: io::Error| Changed::Unknown(error.to_string());
+        let now = rustix::fs::statat(&self.folder, "exe", AtFlags::empty())
+            .map_err(|error| unknown(error.into()))?;
+        if (now.st_dev, now.st_ino) != self.file {
+            return Err(Changed::File);
+        }
+        match self.maps.read_at(&mut [0], 0) {
+            Ok(0) => Ok(()),
+            Ok(_) => Ok(()),
+            Err(error) => Err(unknown(error)),
+        }
+    }
 }
 
 impl Peer {
+    /// Whether the process still runs what was examined.
+    pub(crate) fn check(&self) -> Result<(), Changed> {
+        self.program.check()
+    }
+
     /// Whether the process still runs.
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -95,6 +144,7 @@ pub(crate) struct Suspect {
     start_time: u64,
     pidfd: OwnedFd,
     exe: File,
+    program: Program,
     pub(crate) deleted: bool,
 }
 
@@ -118,19 +168,32 @@ impl Suspect {
             let pid = pid.ok_or_else(|| io::Error::other("the kernel does not say which process it is"))?;
             let pidfd = pidfd_open(pid, PidfdFlags::empty())?;
             let start_time = start_time(facts.pid)?;
-            let exe = File::open(format!("/proc/{}/exe", facts.pid))?;
+            let folder = rustix::fs::open(
+                format!("/proc/{}", facts.pid),
+                OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )?;
+            let look = |name: &str| {
+                rustix::fs::openat(&folder, name, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+                    .map(File::from)
+            };
+            // Before the program: a program started between the two shows in the check at the end.
+            let maps = look("maps")?;
+            let exe = look("exe")?;
+            let meta = exe.metadata()?;
+            let program = Program { file: (meta.dev(), meta.ino()), folder, maps };
             // From the opened file, not from /proc/PID/exe again: path and content belong together.
             let path = std::fs::read_link(format!("/proc/self/fd/{}", exe.as_raw_fd()))?;
-            let deleted = exe.metadata()?.nlink() == 0;
+            let deleted = meta.nlink() == 0;
             if !alive(&pidfd) {
                 return Err(io::Error::other("the process ended while it was looked at"));
             }
-            Ok((pidfd, start_time, exe, path, deleted))
+            Ok((pidfd, start_time, exe, program, path, deleted))
         })();
         match opened {
-            Ok((pidfd, start_time, exe, path, deleted)) => {
+            Ok((pidfd, start_time, exe, program, path, deleted)) => {
                 facts.exe = Some(path);
-                Ok(Self { facts, start_time, pidfd, exe, deleted })
+                Ok(Self { facts, start_time, pidfd, exe, program, deleted })
             }
             Err(error) => Err((facts, error)),
         }
@@ -143,9 +206,11 @@ impl Suspect {
         Ok((identity, hash))
     }
 
-    /// The verdict was good. `None` when the process ended meanwhile.
+    /// The verdict was good. `None` when the process ended or became another program meanwhile.
     pub(crate) fn accept(self) -> Option<Peer> {
-        let alive = alive(&self.pidfd) && start_time(self.facts.pid).ok() == Some(self.start_time);
+        let alive = alive(&self.pidfd)
+            && start_time(self.facts.pid).ok() == Some(self.start_time)
+            && self.program.check().is_ok();
         let (exe, sha256) = (self.facts.exe?, self.facts.sha256?);
         alive.then_some(Peer {
             uid: self.facts.uid,
@@ -155,6 +220,7 @@ impl Suspect {
             exe,
             sha256,
             pidfd: self.pidfd,
+            program: self.program,
         })
     }
 }
@@ -203,5 +269,41 @@ mod tests {
         child.wait().unwrap();
         assert!(Suspect::open(facts).is_err());
         assert!(Suspect::open(PeerFacts { pid: 0, ..me() }).is_err());
+    }
+
+    #[test]
+    fn a_process_that_starts_a_program_is_no_longer_who_it_was() {
+        use std::io::Write;
+        // The same shell again, and another program: each is another life of the same pid.
+        for (next, want) in [("sh -c 'read b'", Changed::Exec), ("sleep 60", Changed::File)] {
+            let mut child = std::process::Command::new("sh")
+                .args(["-c", &format!("echo; read a; exec {next}")])
+                .stdin(std::process::Stdio::piped())
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            // Its first word shows that the shell, not the fork of this test, runs.
+            io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut [0]).unwrap();
+            let mut suspect = Suspect::open(PeerFacts { pid: child.id(), ..me() }).unwrap();
+            suspect.hash(&HashCache::default()).unwrap();
+            let peer = suspect.accept().unwrap();
+            assert_eq!((peer.check(), peer.check()), (Ok(()), Ok(())));
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+            let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+            let found = loop {
+                assert!(std::time::Instant::now() < deadline, "{next} was not noticed");
+                match peer.check() {
+                    Ok(()) => std::thread::sleep(std::time::Duration::from_millis(2)),
+                    // Between two programs the process has none.
+                    Err(changed) if changed == want => break changed,
+                    Err(_) => {}
+                }
+            };
+            assert_eq!(found, want);
+            assert!(peer.is_alive());
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(matches!(peer.check(), Err(Changed::Unknown(_))));
+        }
     }
 }

@@ -4,6 +4,8 @@ use deskhand_protocol::{Error, ErrorCode, MAX_REPLY_BYTES, RpcError};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::service::UNKNOWN_METHOD;
+
 /// A result, already serialised: a screenshot of a megabyte is turned into JSON once, not twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply(Vec<u8>);
@@ -29,6 +31,13 @@ impl From<Value> for Reply {
     }
 }
 
+/// JSON-RPC tells a missing method (-32601) from other requests that are no good (-32600).
+fn rpc_error(error: Error) -> RpcError {
+    let unknown = error.code == ErrorCode::BadRequest && error.details.contains_key(UNKNOWN_METHOD);
+    let error = RpcError::from(error);
+    RpcError { code: if unknown { -32601 } else { error.code }, ..error }
+}
+
 /// A whole response line. A result larger than a client reads becomes an error of its own.
 pub(crate) fn line(id: &Value, answer: Result<Reply, Error>) -> Vec<u8> {
     let id = id.to_string();
@@ -47,7 +56,7 @@ pub(crate) fn line(id: &Value, answer: Result<Reply, Error>) -> Vec<u8> {
     });
     let (key, body) = match answer {
         Ok(reply) => (&b"\"result\":"[..], reply.0),
-        Err(error) => (&b"\"error\":"[..], serde_json::to_vec(&RpcError::from(error)).unwrap_or_default()),
+        Err(error) => (&b"\"error\":"[..], serde_json::to_vec(&rpc_error(error)).unwrap_or_default()),
     };
     let mut line = Vec::with_capacity(body.len() + id.len() + 48);
     line.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
@@ -74,7 +83,13 @@ mod tests {
 
         let bytes = line(&Value::Null, Err(Error::new(ErrorCode::BadRequest, "no")));
         let response: RpcResponse = serde_json::from_slice(&bytes).unwrap();
-        assert_eq!(response.error.unwrap().data.code, ErrorCode::BadRequest);
+        let error = response.error.unwrap();
+        assert_eq!((error.data.code, error.code), (ErrorCode::BadRequest, -32600));
+
+        let bytes = line(&Value::Null, Err(crate::unknown_method("nothing")));
+        let error = serde_json::from_slice::<RpcResponse>(&bytes).unwrap().error.unwrap();
+        assert_eq!((error.data.code, error.code), (ErrorCode::BadRequest, -32601));
+        assert!(error.data.hint.contains("resume"), "{}", error.data.hint);
     }
 
     #[test]

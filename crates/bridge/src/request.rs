@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// Longest text id.
 const MAX_ID_BYTES: usize = 128;
+/// Memory a line may take once it is read, by rough count: 80,000 numbers or 11,000 objects.
+const MAX_TREE_BYTES: usize = 8 * 1024 * 1024;
 
 /// A request fit to be looked at.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,6 +50,12 @@ pub fn parse(line: &[u8]) -> Result<Request, Box<Malformed>> {
     if text.starts_with('[') {
         return bad(Value::Null, "batches (arrays) are not taken: send one request per line".to_owned());
     }
+    if tree_bytes(line) > MAX_TREE_BYTES {
+        return bad(
+            Value::Null,
+            format!("the line holds too many values: read, it would take more than {MAX_TREE_BYTES} bytes"),
+        );
+    }
     let request: RpcRequest = match serde_json::from_str(text) {
         Ok(request) => request,
         Err(error) => return bad(id_of(text), format!("the line is not a JSON-RPC request: {error}")),
@@ -65,6 +73,41 @@ pub fn parse(line: &[u8]) -> Result<Request, Box<Malformed>> {
         return bad(id, format!("jsonrpc is {:?}, must be \"2.0\"", clip(&request.jsonrpc)));
     }
     Ok(Request { id, method: request.method, params: request.params })
+}
+
+/// What the values of a line take in memory, as a rough upper count, found without building them.
+/// A line of `[],[],…` takes many times its length. What stands in strings costs what it is long.
+fn tree_bytes(line: &[u8]) -> usize {
+    // A value, twice because a list doubles as it grows, and its text.
+    const COMMA: usize = 100;
+    // Room for four values.
+    const LIST: usize = 160;
+    // A node of the tree has room for eleven entries even when it holds one.
+    const OBJECT: usize = 700;
+    if line.len() <= MAX_TREE_BYTES / OBJECT {
+        return 0; // cannot hold enough
+    }
+    let mut bytes = 0;
+    let mut at = 0;
+    while let Some(&byte) = line.get(at) {
+        at += 1;
+        match byte {
+            b',' => bytes += COMMA,
+            b'[' => bytes += LIST,
+            b'{' => bytes += OBJECT,
+            b'"' => {
+                while let Some(found) = memchr::memchr2(b'"', b'\\', line.get(at..).unwrap_or_default()) {
+                    at += found + 1;
+                    if line[at - 1] == b'"' {
+                        break;
+                    }
+                    at += 1; // what follows a backslash ends nothing
+                }
+            }
+            _ => {}
+        }
+    }
+    bytes
 }
 
 /// The start of a text from outside, for use in a message.
@@ -99,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_is_answered_under_its_id_if_it_has_one() {
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}}}"#, "[".repeat(100_000));
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{}}}"#, "[".repeat(1000));
         let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"x"}}"#, "i".repeat(129));
         let cases: &[(&[u8], Value, &str)] = &[
             (b"", Value::Null, "empty"),
@@ -130,6 +173,34 @@ mod tests {
             assert_eq!(&malformed.id, id, "{shown}");
             assert_eq!(malformed.error.code, ErrorCode::BadRequest, "{shown}");
             assert!(malformed.error.message.contains(words), "{shown}: {}", malformed.error.message);
+        }
+    }
+
+    #[test]
+    fn a_line_that_would_swell_is_not_read() {
+        let line = |args: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":[{args}]}}"#);
+        let text = format!(r#""{}""#, r#",[{\",\\"#.repeat(300_000));
+        let cases = [
+            ("[],".repeat(1_300_000) + "0", false),
+            ("{},".repeat(1_300_000) + "0", false),
+            (r#"{"":1},"#.repeat(20_000) + "0", false),
+            (r#"{"a":"#.repeat(100) + "0", false),
+            ("1,".repeat(100_000) + "0", false),
+            ("1,".repeat(50_000) + "0", true),
+            (r#"{"x":1,"y":2},"#.repeat(5000) + "0", true),
+            (text.clone(), true),
+            (format!("{text},{}0", "[],".repeat(100_000)), false),
+        ];
+        for (args, taken) in cases {
+            let shown = &args[..args.len().min(20)];
+            match parse(line(&args).as_bytes()) {
+                Ok(_) => assert!(taken, "{shown}"),
+                Err(malformed) => {
+                    assert!(!taken, "{shown}: {}", malformed.error.message);
+                    let swells = malformed.error.message.contains("too many values");
+                    assert_eq!(swells, args.len() > 1000, "{shown}: {}", malformed.error.message);
+                }
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -10,12 +11,15 @@ use std::time::{Duration, Instant};
 
 use deskhand_protocol::{Error, ErrorCode};
 
-use crate::allow::Allowlist;
+use crate::allow::{Allowlist, Check, Refusal};
 use crate::connection::Connection;
 use crate::endpoint::Endpoint;
 use crate::lanes::Lanes;
 use crate::limits::Limits;
+use crate::peer::credentials;
 use crate::pool::Pool;
+use crate::processes::Processes;
+use crate::quiet::Quiet;
 use crate::replay::{NonceBook, system_clock};
 use crate::service::Service;
 
@@ -37,6 +41,11 @@ pub(crate) struct Shared {
     pub(crate) lanes: Lanes,
     pub(crate) pool: Pool,
     pub(crate) nonces: NonceBook,
+    processes: Processes,
+    /// Refusals by program and check.
+    refusals: Quiet<(Option<PathBuf>, Check)>,
+    /// Connections turned away, by the cap that was hit.
+    turned_away: Quiet<&'static str>,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
     fewer: Condvar,
     closing: AtomicBool,
@@ -57,6 +66,9 @@ impl Server {
             lanes: Lanes::new(limits.calls, limits.others),
             pool: Pool::new(limits.threads(), limits.idle_worker),
             nonces: NonceBook::new(system_clock()),
+            processes: Processes::default(),
+            refusals: Quiet::new(limits.refusal_every),
+            turned_away: Quiet::new(limits.refusal_every),
             connections: Mutex::default(),
             fewer: Condvar::new(),
             closing: AtomicBool::new(false),
@@ -135,6 +147,19 @@ impl Shared {
         self.closing.load(Ordering::Acquire)
     }
 
+    /// Tells the service about a refusal, unless it was told of the same one just now.
+    pub(crate) fn refused(&self, refusal: &Refusal) {
+        let key = (refusal.peer.exe.clone(), refusal.check);
+        match self.refusals.may_tell(key, Instant::now()) {
+            None => {}
+            Some(0) => self.service.refused(refusal),
+            Some(more) => {
+                let why = format!("{} ({more} refusals before this one were not told)", refusal.why);
+                self.service.refused(&Refusal { why, ..refusal.clone() });
+            }
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<Connection>>> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,19 +184,65 @@ fn accept(endpoint: &Endpoint, shared: &Arc<Shared>) {
     }
 }
 
+/// A cap that was hit.
+struct Full {
+    cap: &'static str,
+    limit: usize,
+    why: String,
+}
+
+/// Is there room for one more, with so many open and so many of them of the same process? `true`
+/// when it is a place of the reserve: for those who have no connection yet, because who has one can
+/// stop things there.
+fn room(limits: &Limits, open: usize, theirs: usize) -> Result<bool, Full> {
+    let most = limits.connections;
+    if theirs >= limits.connections_per_process {
+        let limit = limits.connections_per_process;
+        let why = format!("this process holds {theirs} connections, the most for one process is {limit}");
+        return Err(Full { cap: "connections_per_process", limit, why });
+    }
+    if open >= most {
+        let why = format!("{most} clients are connected, no room for more");
+        return Err(Full { cap: "connections", limit: most, why });
+    }
+    let reserved = open >= most.saturating_sub(limits.reserved);
+    if reserved && theirs > 0 {
+        let limit = most.saturating_sub(limits.reserved);
+        let why = format!("{open} clients are connected, the rest is kept for who has no connection yet");
+        return Err(Full { cap: "reserved", limit, why });
+    }
+    Ok(reserved)
+}
+
 /// Never blocks: what takes time happens on the connection's own thread.
 fn welcome(number: u64, socket: UnixStream, shared: &Arc<Shared>) {
+    let facts = match credentials(&socket) {
+        Ok(facts) => facts,
+        Err(error) => {
+            return shared.service.notice(&format!("connection {number}: no credentials: {error}"));
+        }
+    };
     let mut connections = shared.lock();
-    if connections.len() >= shared.limits.connections {
-        drop(connections);
-        let most = shared.limits.connections;
-        shared.service.notice(&format!("connection {number} turned away: {most} are open"));
-        let error = Error::new(ErrorCode::Busy, format!("{most} clients are connected, no room for more"))
-            .hint("close a connection, then try again")
-            .detail("limit", most);
-        return Connection::turn_away(&socket, error);
-    }
-    let connection = match Connection::new(number, socket, shared) {
+    let theirs = connections.values().filter(|one| one.process.pid == facts.pid).count();
+    let reserved = match room(&shared.limits, connections.len(), theirs) {
+        Ok(reserved) => reserved,
+        Err(full) => {
+            drop(connections);
+            if let Some(more) = shared.turned_away.may_tell(full.cap, Instant::now()) {
+                let (pid, why) = (facts.pid, &full.why);
+                shared.service.notice(&format!(
+                    "connection {number} of pid {pid} turned away: {why}; {more} before it were not told"
+                ));
+            }
+            let error = Error::new(ErrorCode::Busy, full.why)
+                .hint("close a connection, then try again")
+                .detail("limit", full.limit)
+                .detail("cap", full.cap);
+            return Connection::turn_away(&socket, error);
+        }
+    };
+    let process = shared.processes.of(facts.pid, &shared.limits);
+    let connection = match Connection::new(number, socket, process, reserved, shared) {
         Ok(connection) => Arc::new(connection),
         Err(error) => {
             return shared.service.notice(&format!("connection {number} could not be set up: {error}"));
@@ -184,7 +255,7 @@ fn welcome(number: u64, socket: UnixStream, shared: &Arc<Shared>) {
         .name("bridge-reader".to_owned())
         .stack_size(READER_STACK)
         .spawn(move || {
-            connection.serve(&host);
+            connection.serve(facts, &host);
             host.lock().remove(&number);
             host.fewer.notify_all();
         });

@@ -30,7 +30,8 @@ pub trait Service: Send + Sync {
     fn handle(&self, method: &str, params: Value, context: &CallContext) -> Result<Reply, Error>;
 
     /// A caller was turned away, or a request that was replayed or had expired; belongs into the
-    /// audit log.
+    /// audit log. The same one (program and check) is told once in [`crate::Limits::refusal_every`];
+    /// the next one's `why` says how many were not told.
     fn refused(&self, refusal: &Refusal);
 
     /// Something worth a line in the process's own log: a client that was cut off, a broken file
@@ -38,10 +39,14 @@ pub trait Service: Send + Sync {
     fn notice(&self, text: &str);
 }
 
+/// The detail by which the answer is known to be [`unknown_method`]: JSON-RPC has a number for it.
+pub(crate) const UNKNOWN_METHOD: &str = "unknownMethod";
+
 /// The answer to a method that does not exist.
 #[must_use]
 pub fn unknown_method(method: &str) -> Error {
     let shown = crate::request::clip(method);
     Error::new(ErrorCode::BadRequest, format!("there is no method {shown:?} on the bridge"))
-        .hint("methods: hello, call, tools, abort, stop, executions, status, doctor, shutdown")
+        .detail(UNKNOWN_METHOD, shown)
+        .hint("methods: hello, call, tools, abort, stop, resume, executions, status, doctor, shutdown")
 }

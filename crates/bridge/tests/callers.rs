@@ -3,12 +3,13 @@
 
 mod common;
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use common::{Desk, HANG, HELLO, Raw};
 use deskhand_bridge::{Check, Client, Limits, callers};
@@ -48,7 +49,7 @@ fn copy_of_self(folder: &Path) -> PathBuf {
 
 #[test]
 fn a_program_must_be_on_the_list_and_unchanged() {
-    let desk = Desk::strict(Limits::default());
+    let desk = Desk::strict(Limits { refusal_every: Duration::ZERO, ..Limits::default() });
     let copy = copy_of_self(desk.folder.path());
     let ask = || ask(Command::new(&copy), &desk.socket());
     assert_eq!(ask(), "DESKTOP_CALLER_REFUSED \"path\"");
@@ -159,6 +160,8 @@ fn a_host_that_dies_is_noticed_by_the_client() {
     let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     let host = std::thread::spawn(move || {
         let (mut stream, _): (UnixStream, _) = listener.accept().unwrap();
+        let first = r#"{"jsonrpc":"2.0","method":"challenge","params":{"challenge":"a"}}"#;
+        writeln!(stream, "{first}").unwrap();
         let mut some = [0; 10];
         stream.read_exact(&mut some).unwrap();
     });

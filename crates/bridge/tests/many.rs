@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 
 #[test]
 fn a_hundred_clients_at_once() {
-    let desk = Desk::new(Limits::default());
+    let limits = Limits { connections_per_process: 100, calls_per_process: 100, ..Limits::default() };
+    let desk = Desk::new(limits);
     std::thread::scope(|scope| {
         for n in 0..100 {
             let desk = &desk;
@@ -124,7 +125,7 @@ fn lanes_are_bounded_and_stop_passes_when_all_is_busy() {
 
 #[test]
 fn one_connection_too_many_is_told_so() {
-    let desk = Desk::new(Limits { connections: 3, ..Limits::default() });
+    let desk = Desk::new(Limits { connections: 3, reserved: 0, ..Limits::default() });
     let held: Vec<_> = (0..3).map(|_| Raw::greeted(&desk.socket())).collect();
     let error = desk.client().request(method::STATUS, &Value::Null, HANG).unwrap_err();
     assert_eq!((error.code, &error.details["limit"]), (ErrorCode::Busy, &json!(3)));

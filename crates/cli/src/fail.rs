@@ -1,6 +1,6 @@
 //! How a command ends badly, and how that is told.
 
-use std::io::{self, Write};
+use std::io;
 
 use deskhand_bridge::callers::CallersError;
 use deskhand_config::HomeError;
@@ -8,6 +8,7 @@ use deskhand_desk::DeskError;
 use deskhand_protocol::{Error, ErrorCode};
 use serde_json::{Value, json};
 
+use crate::choices;
 use crate::ctx::Ctx;
 
 /// Exit code: refused or failed.
@@ -115,24 +116,36 @@ pub(crate) fn wire(error: &Error) -> Value {
     })
 }
 
-/// Tells an error on standard error.
+/// Tells an error on standard error. Its words may be the desktop's.
 pub(crate) fn tell_people(ctx: &Ctx, error: &Error) {
     let paint = ctx.err;
     let mut text = format!(
         "{} {} {}\n",
         paint.red(&format!("{}:", ctx.lang.label_error())),
-        error.message,
+        paint.foreign(&error.message),
         paint.dim(&format!("({})", error.code)),
     );
     if !error.hint.is_empty() {
-        text.push_str(&format!("  {} {}\n", paint.bold(&format!("{}:", ctx.lang.label_hint())), error.hint));
+        let label = paint.bold(&format!("{}:", ctx.lang.label_hint()));
+        text.push_str(&format!("  {label} {}\n", paint.foreign(&error.hint)));
     }
     for (key, value) in &error.details {
-        if let Some(fact) = short(value).filter(|fact| !error.message.contains(fact.as_str())) {
-            text.push_str(&format!("  {} {fact}\n", paint.dim(&format!("{key}:"))));
+        let label = paint.dim(&format!("{key}:"));
+        if let Some(list) = choices::lines(key, value) {
+            let none =
+                if list.shown.is_empty() { format!(" {}", ctx.lang.status_none()) } else { String::new() };
+            text.push_str(&format!("  {label}{none}\n"));
+            for line in list.shown {
+                text.push_str(&format!("    {}\n", paint.foreign(&line)));
+            }
+            if list.more > 0 {
+                text.push_str(&format!("    {}\n", paint.dim(&ctx.lang.choices_more(list.more))));
+            }
+        } else if let Some(fact) = short(value).filter(|fact| !error.message.contains(fact.as_str())) {
+            text.push_str(&format!("  {label} {}\n", paint.foreign(&fact)));
         }
     }
-    let _ = io::stderr().write_all(text.as_bytes());
+    ctx.note(&text);
 }
 
 /// A fact that fits on a line; larger ones are for programs.

@@ -73,6 +73,8 @@ words! {
     doctor_fail(count) = "{count} broken: the fix stands under each.", "有 {count} 项不可用：解决办法见各项下方。";
 
     confirm_needed(phrase) = "This acts on the desktop. To confirm it: {phrase}", "此操作会改变桌面。确认短语：{phrase}";
+    confirm_stdin() = "(with the same JSON on standard input: text that is typed does not belong into a shell's history)", "（从标准输入提供同样的 JSON：要输入的文字不应留在 shell 历史中）";
+    choices_more(count) = "… {count} more: --json shows all", "… 还有 {count} 项：用 --json 查看全部";
     confirm_command() = "type it again like this:", "请这样再次输入：";
     image_hidden(kilobytes) = "… {kilobytes} kB, use -o FILE", "… {kilobytes} kB，用 -o FILE 保存";
     image_written(path, kilobytes) = "picture: {path} ({kilobytes} kB)", "图片：{path}（{kilobytes} kB）";

@@ -8,6 +8,7 @@
 //! - [`command`]: the command line itself, for generated references.
 
 mod app;
+mod choices;
 mod commands;
 mod connect;
 mod ctx;

@@ -41,10 +41,10 @@ mod tests {
 
     #[test]
     fn typos_find_their_names() {
-        let names = ["screenshot", "mouse_click", "mouse_move", "type_text", "app_list"];
+        let names = ["screenshot", "left_click", "mouse_move", "type_text", "app_list"];
         for (typed, expected) in [
             ("screnshot", vec!["screenshot"]),
-            ("click", vec!["mouse_click"]),
+            ("click", vec!["left_click"]),
             ("Mouse_Moov", vec!["mouse_move"]),
             ("applist", vec!["app_list"]),
             ("xyzzy", vec![]),

@@ -214,8 +214,7 @@ mod tests {
         }
         assert!(dirs::is_held(&desks, "mine"));
         let (stopped, done) = std::sync::mpsc::channel();
-        let elsewhere = home.clone();
-        std::thread::spawn(move || stopped.send(stop(&elsewhere, "mine")));
+        std::thread::spawn(move || stopped.send(stop(&home, "mine")));
         assert!(done.recv_timeout(Duration::from_millis(700)).is_err(), "the desk is held");
         assert!(foreign.try_wait().unwrap().is_none(), "it was signalled");
         claim.release().unwrap();

@@ -21,7 +21,11 @@ except OSError as e:
 s.settimeout(5)
 data = b''
 try:
-    s.sendall(b'{"jsonrpc":"2.0","id":0,"method":"hello","params":{"versions":[1],"client":"knock","clientVersion":"0"}}\n')
+    first = s.makefile().readline()
+    data += first.encode()
+    word = json.loads(first).get("params", {}).get("challenge", "")
+    hello = {"versions": [1], "client": "knock", "clientVersion": "0", "challenge": word}
+    s.sendall(json.dumps({"jsonrpc": "2.0", "id": 0, "method": "hello", "params": hello}).encode() + b'\n')
     s.sendall(b'{"jsonrpc":"2.0","id":1,"method":"status","params":{}}\n')
 except OSError: pass
 try:
@@ -29,7 +33,7 @@ try:
         part = s.recv(65536)
         if not part: break
         data += part
-        if data.count(b'\n') >= 2: break
+        if data.count(b'\n') >= 3: break
 except OSError: pass
 print(data.decode())
 "#;
@@ -81,16 +85,31 @@ struct Wire(BufReader<UnixStream>);
 
 impl Wire {
     fn open(live: &LiveHost) -> Self {
+        let (mut wire, challenge) = Self::challenged(live);
+        let hello =
+            json!({"versions": [1], "client": "wire", "clientVersion": "0", "challenge": challenge});
+        let answer = wire.ask("hello", hello);
+        assert_eq!(answer["result"]["version"], 1, "{answer}");
+        wire
+    }
+
+    /// Connected, with the challenge the host sent, and nothing said yet.
+    fn challenged(live: &LiveHost) -> (Self, Value) {
         let socket = UnixStream::connect(live.home.socket()).unwrap();
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut wire = Self(BufReader::new(socket));
-        wire.ask("hello", json!({"versions": [1], "client": "wire", "clientVersion": "0"}));
-        wire
+        let first = wire.answer();
+        assert_eq!(first["method"], "challenge", "{first}");
+        (wire, first["params"]["challenge"].clone())
     }
 
     fn ask(&mut self, method: &str, params: Value) -> Value {
         let line = format!("{}\n", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
         self.0.get_mut().write_all(line.as_bytes()).unwrap();
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Value {
         let mut answer = String::new();
         self.0.read_line(&mut answer).unwrap();
         serde_json::from_str(&answer).unwrap_or_else(|e| panic!("{e}: {answer}"))
@@ -124,12 +143,15 @@ fn a_replayed_nonce_and_a_late_request_are_refused_and_logged() {
 #[test]
 fn before_hello_nothing_is_answered_but_an_error() {
     let live = LiveHost::start();
-    let socket = UnixStream::connect(live.home.socket()).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    let mut wire = Wire(BufReader::new(socket));
+    let (mut wire, challenge) = Wire::challenged(&live);
     let answer = wire.ask("status", json!({}));
     assert_eq!(answer["error"]["data"]["code"], "DESKTOP_BAD_REQUEST", "{answer}");
-    let mut old = Wire(BufReader::new(UnixStream::connect(live.home.socket()).unwrap()));
-    let answer = old.ask("hello", json!({"versions": [999], "client": "wire", "clientVersion": "0"}));
-    assert!(answer["error"]["data"]["hint"].is_string(), "{answer}");
+    let hello = |versions: Value, challenge: &Value| json!({"versions": versions, "client": "wire", "clientVersion": "0", "challenge": challenge});
+    let answer = wire.ask("hello", hello(json!([999]), &challenge));
+    assert!(answer["error"]["data"]["hint"].as_str().unwrap().contains("same release"), "{answer}");
+    // A hello that was written before the host looked at its writer cannot know the challenge.
+    let (mut early, _) = Wire::challenged(&live);
+    let answer = early.ask("hello", hello(json!([1]), &json!("0".repeat(32))));
+    assert_eq!(answer["error"]["data"]["code"], "DESKTOP_CALLER_REFUSED", "{answer}");
+    assert_eq!(answer["error"]["data"]["details"]["check"], "challenge", "{answer}");
 }

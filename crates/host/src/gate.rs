@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use deskhand_audit::{Kind, Record, Typed, redact};
+use deskhand_audit::{Kind, Record, Typed};
 use deskhand_platform::{CancelToken, Scope};
 use deskhand_protocol::{
     Call, DecisionRecord, Effect, EffectReport, Error, ErrorCode, Evidence, EvidenceLevel, Lane as LaneKind,
     Outcome, RequestId, Result, Timings, ToolMeta,
 };
-use deskhand_tools::{Ctx, Marks, Notebook, Parsed, Watch};
+use deskhand_tools::{Ctx, Notebook, Parsed, Watch};
 use serde_json::Value;
 
 use crate::confirm::Bound;
 use crate::decide::{assess, decide};
 use crate::evidence::{Bundle, check_request_id};
 use crate::executions::Execution;
+use crate::kept::kept;
 use crate::{Host, runner, verify};
 
 /// Longest time a call may ask for.
@@ -40,7 +41,6 @@ struct Admitted {
 /// What the run left behind.
 struct Ran {
     result: Result<(Value, Watch)>,
-    marks: Marks,
     effect: Option<EffectReport>,
     queued: Duration,
     run: Duration,
@@ -228,7 +228,7 @@ impl Host {
             execution_id: Some(outcome.execution_id.clone()),
             caller: Some(caller.name.clone()),
             tool: Some(call.tool.chars().take(64).collect()),
-            args: (kind == Kind::CallDecided).then(|| redact(&call.args, Typed::Secret)),
+            args: (kind == Kind::CallDecided).then(|| kept(&call.args, Typed::Secret)),
             route: call.route.clone().filter(|_| kind == Kind::CallDecided),
             project: call
                 .project
@@ -297,7 +297,7 @@ impl Work {
             let _ = desktop.input.release_all();
         }
         drop(turn);
-        Ran { result, marks, effect, queued, run, verify: judged.elapsed() }
+        Ran { result, effect, queued, run, verify: judged.elapsed() }
     }
 }
 
@@ -305,7 +305,6 @@ impl Ran {
     fn failed(error: Error, queued: Duration) -> Self {
         Self {
             result: Err(error),
-            marks: Marks::default(),
             effect: None,
             queued,
             run: Duration::ZERO,
@@ -334,8 +333,7 @@ fn settle(ran: Ran, meta: &ToolMeta, outcome: &mut Outcome) {
         }
         Err(error) => {
             if !meta.read_only {
-                let marked = ran.marks.screen.is_some() || ran.marks.elements.is_some();
-                outcome.effect = Some(effect_of(&error, marked));
+                outcome.effect = Some(effect_of(&error));
             }
             outcome.error = Some(error);
         }
@@ -343,8 +341,12 @@ fn settle(ran: Ran, meta: &ToolMeta, outcome: &mut Outcome) {
 }
 
 /// What an action that ended in an error may have done.
-fn effect_of(error: &Error, _marked: bool) -> EffectReport {
+fn effect_of(error: &Error) -> EffectReport {
+    let typed = error.details.get("typed").and_then(Value::as_u64).unwrap_or(0);
+    let sent = typed > 0 || error.details.get("sent") == Some(&Value::Bool(true));
     let effect = match error.code {
+        // "Refused" says that nothing was sent.
+        _ if sent => Effect::Partial,
         ErrorCode::Aborted => Effect::Partial,
         ErrorCode::Timeout
         | ErrorCode::DisplayUnavailable

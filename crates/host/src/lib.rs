@@ -9,6 +9,7 @@ mod evidence;
 mod executions;
 mod gate;
 mod host;
+mod kept;
 mod lane;
 mod runner;
 mod service;

@@ -36,7 +36,8 @@ pub struct TreeQuery {
     pub max_wall: Duration,
     /// Read text contents into `Node::value` (never of password fields).
     pub include_text: bool,
-    /// Leave out what is not showing (menus that are closed keep their items: see `menu_pick`).
+    /// Leave out what is not showing, the entries of closed menus among it (`menu_pick` reads with
+    /// this off).
     pub visible_only: bool,
 }
 

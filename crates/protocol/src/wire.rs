@@ -89,7 +89,7 @@ impl From<Error> for RpcError {
     }
 }
 
-/// The client's first message.
+/// The client's first message, after the host's challenge was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Hello {
@@ -99,6 +99,9 @@ pub struct Hello {
     pub client: String,
     /// The client's own version.
     pub client_version: String,
+    /// What the host sent in its first line, `{"method":"challenge","params":{"challenge":…}}`: shows
+    /// that this was written by the process the host examined, not before it became that process.
+    pub challenge: String,
 }
 
 /// The host's answer to `hello`.

@@ -2,17 +2,23 @@
 
 use std::time::Duration;
 
-use deskhand_platform::{Element, ElementAction, Handle, Root, Tree, TreeQuery, Window};
-use deskhand_protocol::{Candidate, ElementRef, Error, ErrorCode, Point, Result, Role, Selector, Target};
+use deskhand_platform::{Element, ElementAction, Handle, Root, Tree, TreeQuery, Window, WindowId};
+use deskhand_protocol::{
+    Candidate, ElementRef, Error, ErrorCode, Point, Rect, Result, Role, Selector, Target,
+};
 use serde_json::json;
 
-use crate::route::{blocking_modal, modal_blocking};
+use crate::route::{blocking_modal, modal_blocking, window_json};
 use crate::{Ctx, fingerprint, frontmost, select};
 
 /// Bounds of the reading a selector is resolved in.
 const MAX_NODES: u32 = 6000;
 const MAX_DEPTH: u32 = 64;
 const MAX_WALL: Duration = Duration::from_secs(4);
+/// Edges this far apart in all are the same place: shadows and rounding.
+const SAME_PLACE: u64 = 16;
+/// How long a covered window may take to come to the front.
+const RAISE: Duration = Duration::from_secs(2);
 /// How many candidates are returned and kept when nothing else is asked for.
 pub(crate) const CANDIDATES: usize = 10;
 /// Labels in answers are short: text is read by `read_text` only.
@@ -52,8 +58,9 @@ impl Aim {
         Ok(())
     }
 
-    /// The point to act at by coordinates; an error when it does not show or something covers it.
-    pub(crate) fn point(&self, ctx: &Ctx<'_>) -> Result<Point> {
+    /// The point to act at by coordinates and the topmost window there; an error when the element
+    /// does not show or something covers it.
+    pub(crate) fn place(&self, ctx: &Ctx<'_>) -> Result<(Point, Option<WindowId>)> {
         let words = self.words();
         let mut rect = self.element.rect.filter(|r| !r.is_empty());
         let on_screen = |r: &deskhand_protocol::Rect| -> Result<bool> {
@@ -81,16 +88,48 @@ impl Aim {
         if !on_screen(&rect)? {
             return Err(not_actionable(&words, "it lies outside the screen"));
         }
-        if let Some(top) = ctx.desktop.windows.at(point)? {
-            let ours = top.pid == Some(self.element.pid)
-                || self.window.as_ref().is_some_and(|w| w.id == top.id)
-                || top.pid.is_none();
-            if !ours {
-                return Err(not_actionable(&words, &format!("covered by {:?} ({})", top.title, top.app)));
-            }
-        }
-        Ok(point)
+        let raise = !ctx.route.leaves_focus();
+        let top = uncovered(ctx, &words, point, self.window.as_ref(), self.element.pid, raise)?;
+        Ok((point, top))
     }
+}
+
+/// The topmost window at a point, when that is where `what` lies: `window` itself or an unmanaged
+/// pop-up (a menu, a drop-down) of its process. Another window of the same program is as wrong a
+/// place as any. With `raise`, a window that is covered is brought to the front once.
+pub(crate) fn uncovered(
+    ctx: &Ctx<'_>,
+    what: &str,
+    point: Point,
+    window: Option<&Window>,
+    pid: u32,
+    raise: bool,
+) -> Result<Option<WindowId>> {
+    let ours = |top: &Window| match window {
+        Some(window) => {
+            top.id == window.id || (top.title.is_empty() && top.pid.is_none_or(|p| p == pid))
+        }
+        None => top.pid.is_none_or(|p| p == pid),
+    };
+    let mut raise = window.filter(|_| raise);
+    loop {
+        let Some(top) = ctx.desktop.windows.at(point)? else { return Ok(None) };
+        if ours(&top) {
+            return Ok(Some(top.id));
+        }
+        let Some(window) = raise.take() else { return Err(covered(what, &top)) };
+        match ctx.desktop.windows.activate(window.id, &ctx.scope.within(RAISE)) {
+            Err(e @ deskhand_platform::PlatformError::Cancelled) => return Err(e.into()),
+            // Whatever came of it: the second look tells.
+            _ => ctx.scope.check("bringing the window to the front")?,
+        }
+    }
+}
+
+/// The error for a place another window lies over.
+pub(crate) fn covered(what: &str, top: &Window) -> Error {
+    not_actionable(what, &format!("covered by {:?} ({})", top.title, top.app))
+        .detail("covering", window_json(top))
 }
 
 /// role "label".
@@ -389,6 +428,12 @@ pub(crate) fn owner(ctx: &Ctx<'_>, tree: &Tree, index: usize) -> Option<Window> 
     window_of(ctx, &tree.nodes[index].element, top_of(tree, index).as_ref())
 }
 
+/// How far the edges of two rectangles are apart, in all.
+fn apart(a: &Rect, b: &Rect) -> u64 {
+    let gap = |a: i32, b: i32| u64::from(a.abs_diff(b));
+    gap(a.x, b.x) + gap(a.y, b.y) + gap(a.right(), b.right()) + gap(a.bottom(), b.bottom())
+}
+
 /// The window an element lies in. The tree says which one by title and place; without that, the
 /// topmost window of its process around its middle.
 fn window_of(ctx: &Ctx<'_>, element: &Element, top: Option<&Element>) -> Option<Window> {
@@ -399,8 +444,13 @@ fn window_of(ctx: &Ctx<'_>, element: &Element, top: Option<&Element>) -> Option<
         if let Some(routed) = ctx.route.window.as_ref().filter(|r| titled().any(|w| w.id == r.id)) {
             return Some(routed.clone());
         }
-        let placed = titled().find(|w| top.rect.is_some_and(|r| w.bounds.intersect(&r).is_some()));
-        if let Some(window) = placed.or_else(|| titled().next()) {
+        // Of several with one title, the one that lies where the tree says; topmost first.
+        let far = |w: &&Window| top.rect.map_or(0, |r| apart(&r, &w.content).min(apart(&r, &w.bounds)));
+        if let Some(window) = titled().min_by_key(far) {
+            return Some(window.clone());
+        }
+        // Some programs give the window another name in the tree: its place tells too.
+        if let Some(window) = own().min_by_key(far).filter(|w| top.rect.is_some() && far(w) <= SAME_PLACE) {
             return Some(window.clone());
         }
     }

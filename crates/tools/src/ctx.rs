@@ -22,8 +22,9 @@ pub trait Notebook {
     fn picture(&self, name: &str, extension: &str, bytes: &[u8]);
     /// A line for the summary.
     fn note(&self, line: &str);
-    /// The text of this call goes into a password field: it must not be kept anywhere.
-    fn secret(&self) {}
+    /// The text of this call goes to an element that is known and holds no secret: it may be kept.
+    /// Until a tool says so, nobody knows where the text goes, and it is kept nowhere.
+    fn plain(&self) {}
 }
 
 /// Places in the streams of changes from which an effect is looked for.
@@ -50,6 +51,7 @@ pub struct Ctx<'a> {
     /// Whether the effect will be judged.
     pub verify: bool,
     marks: Cell<Marks>,
+    sent: Cell<bool>,
 }
 
 impl<'a> Ctx<'a> {
@@ -63,7 +65,20 @@ impl<'a> Ctx<'a> {
         notebook: &'a dyn Notebook,
         verify: bool,
     ) -> Self {
-        Self { desktop, scope, route, books, notebook, verify, marks: Cell::new(Marks::default()) }
+        let (marks, sent) = (Cell::default(), Cell::default());
+        Self { desktop, scope, route, books, notebook, verify, marks, sent }
+    }
+
+    /// The first event that can change something (a press, a key, a wheel) goes out now: an error
+    /// from here on must not say that nothing was done.
+    pub fn sending(&self) {
+        self.sent.set(true);
+    }
+
+    /// Whether something was sent.
+    #[must_use]
+    pub fn sent(&self) -> bool {
+        self.sent.get()
     }
 
     /// Effects are looked for from here on. A tool calls it as late as it can: after the pointer has

@@ -6,8 +6,13 @@ use deskhand_platform::{Desktop, Display, Scope, Window};
 use deskhand_protocol::{Error, ErrorCode, FocusPolicy, Result, Route};
 use serde_json::{Value, json};
 
+use crate::Ctx;
+
 /// How long `requireFocused` waits for the focus to arrive.
 const FOCUS_WAIT: Duration = Duration::from_millis(500);
+
+/// How long a window may take to come to the front.
+const ACTIVATE: Duration = Duration::from_secs(3);
 
 /// A route that was looked up.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +74,29 @@ impl Routed {
         }
     }
 
+    /// As [`Routed::guard`], for keys: they go to the window that has the focus, so it must be the
+    /// routed one itself and not a dialog of it.
+    pub(crate) fn guard_keys(&self, desktop: &Desktop) -> Result<()> {
+        let (Some(window), Some(_)) = (&self.window, self.policy) else { return Ok(()) };
+        match desktop.windows.active()? {
+            Some(active) if active.id == window.id => Ok(()),
+            active => Err(self.elsewhere(window, active.as_ref())),
+        }
+    }
+
+    /// The error for a focus that is not on `wanted`.
+    fn elsewhere(&self, wanted: &Window, active: Option<&Window>) -> Error {
+        match active {
+            Some(active) if self.owns(active) && active.modal => modal_blocking(wanted, active),
+            active => focus_lost(wanted, active),
+        }
+    }
+
+    /// Whether the caller wants the focus left alone.
+    pub(crate) fn leaves_focus(&self) -> bool {
+        matches!(self.policy, Some(FocusPolicy::FailIfNotFocused | FocusPolicy::RequireFocused))
+    }
+
     /// Whether `active` is a window that belongs to the routed one.
     fn owns(&self, active: &Window) -> bool {
         self.window.is_some()
@@ -97,17 +125,77 @@ fn apply_focus(routed: &mut Routed, desktop: &Desktop, scope: &Scope) -> Result<
                 Err(e) if e.code != ErrorCode::ModalBlocking => {}
                 done => return done,
             }
-            match desktop.windows.activate(window.id, &scope.within(Duration::from_secs(3))) {
-                Ok(()) => {}
-                Err(deskhand_platform::PlatformError::Timeout { .. }) => {
-                    scope.check("bringing the window to the front")?;
-                    return Err(focus_lost(&window, desktop.windows.active()?.as_ref()));
-                }
-                Err(e) => return Err(e.into()),
-            }
+            activate(desktop, &window, scope)?;
             // Activating a parent gives the focus to its modal dialog: say so instead of clicking through.
             routed.guard(desktop).map_err(|e| modal_of(&window, desktop).unwrap_or(e))
         }
+    }
+}
+
+/// The window keys go to, held on to from the start of an action: when the focus goes elsewhere, so
+/// would the keys.
+pub(crate) struct Pin {
+    /// The window with the focus; `None` when there is none.
+    pub(crate) home: Option<Window>,
+    /// Without a window manager nobody can tell.
+    known: bool,
+}
+
+impl Pin {
+    /// Holds on to the window in front, which is the routed one when there is a route: one that may
+    /// take the focus gets it back from its own dialogs.
+    pub(crate) fn routed(ctx: &Ctx<'_>) -> Result<Self> {
+        if let (Some(window), Err(e)) = (&ctx.route.window, ctx.route.guard_keys(ctx.desktop)) {
+            if e.code != ErrorCode::FocusLost || ctx.route.leaves_focus() {
+                return Err(e);
+            }
+            activate(ctx.desktop, window, ctx.scope)?;
+            ctx.route.guard_keys(ctx.desktop)?;
+        }
+        Self::here(ctx)
+    }
+
+    /// Holds on to the window in front, where an element has just been given the focus.
+    pub(crate) fn focused(ctx: &Ctx<'_>) -> Result<Self> {
+        ctx.route.guard(ctx.desktop)?;
+        Self::here(ctx)
+    }
+
+    fn here(ctx: &Ctx<'_>) -> Result<Self> {
+        let (home, known) = match ctx.desktop.windows.active() {
+            Err(deskhand_platform::PlatformError::Unsupported { .. }) => (None, false),
+            active => (active?, true),
+        };
+        Ok(Self { home, known })
+    }
+
+    /// An error when the focus is not where it was.
+    pub(crate) fn check(&self, ctx: &Ctx<'_>) -> Result<()> {
+        if !self.known {
+            return Ok(());
+        }
+        match (&self.home, ctx.desktop.windows.active()?) {
+            (Some(home), Some(active)) if home.id == active.id => Ok(()),
+            (Some(home), active) => Err(ctx.route.elsewhere(home, active.as_ref())),
+            (None, None) => Ok(()),
+            (None, Some(active)) => Err(Error::new(
+                ErrorCode::FocusLost,
+                format!("no window had the focus at first; {:?} ({}) has it now", active.title, active.app),
+            )
+            .detail("frontmost", window_json(&active))),
+        }
+    }
+}
+
+/// Brings a window to the front; one that does not get there has not the focus.
+fn activate(desktop: &Desktop, window: &Window, scope: &Scope) -> Result<()> {
+    match desktop.windows.activate(window.id, &scope.within(ACTIVATE)) {
+        Ok(()) => Ok(()),
+        Err(deskhand_platform::PlatformError::Timeout { .. }) => {
+            scope.check("bringing the window to the front")?;
+            Err(focus_lost(window, desktop.windows.active()?.as_ref()))
+        }
+        Err(e) => Err(e.into()),
     }
 }
 

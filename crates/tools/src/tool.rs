@@ -6,6 +6,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::aim::short;
+use crate::route::windows_json;
 use crate::{Ctx, Done, Watch};
 
 /// What the arguments of one call show about its risk.
@@ -25,6 +27,12 @@ pub trait Tool: 'static {
     type Output: Serialize + JsonSchema;
     /// Everything the gate must know.
     const META: ToolMeta;
+
+    /// What can be said about the arguments without a desktop; called before anybody is asked to
+    /// confirm the call.
+    fn check(_input: &Self::Input) -> Result<()> {
+        Ok(())
+    }
 
     /// Raises the risk from the arguments.
     fn assess(_input: &Self::Input) -> Assess {
@@ -70,7 +78,7 @@ impl<T: Tool> Parsed for Ready<T> {
     }
 
     fn run(self: Box<Self>, ctx: &Ctx<'_>) -> Result<(Value, Watch)> {
-        let done = T::run(self.0, ctx)?;
+        let done = T::run(self.0, ctx).map_err(|e| complete(e, ctx))?;
         let value = serde_json::to_value(&done.output)
             .map_err(|e| Error::new(ErrorCode::Internal, format!("{}: {e}", T::META.name)))?;
         Ok((value, done.watch))
@@ -125,9 +133,22 @@ impl<T: Tool> AnyTool for Erased<T> {
 
     fn parse(&self, args: Value) -> Result<Box<dyn Parsed>> {
         let args = if args.is_null() { Value::Object(serde_json::Map::new()) } else { args };
+        // A list would fill the fields by position, and what hides secrets goes by their names.
+        if !args.is_object() {
+            let name = self.meta().name;
+            return Err(Error::new(
+                ErrorCode::InvalidInput,
+                format!("{name}: the arguments are {}; give an object with named fields", in_words(&args)),
+            )
+            .hint(format!("`deskhand describe {name}` shows the fields"))
+            .detail("field", "."));
+        }
         let given = args.clone();
         match serde_path_to_error::deserialize::<_, T::Input>(args) {
-            Ok(input) => Ok(Box::new(Ready::<T>(input))),
+            Ok(input) => {
+                T::check(&input)?;
+                Ok(Box::new(Ready::<T>(input)))
+            }
             Err(e) => Err(wrong_field(self.meta().name, &given, &e)),
         }
     }
@@ -139,16 +160,39 @@ fn looped(generator: SchemaGenerator) -> SchemaGenerator {
     generator
 }
 
+/// Facts every error of a tool carries: whether something was sent before it, and the windows its hint
+/// speaks of.
+fn complete(error: Error, ctx: &Ctx<'_>) -> Error {
+    let mut error = error;
+    if ctx.sent() {
+        error = error.detail("sent", true);
+    }
+    if error.hint.contains("details.windows")
+        && !error.details.contains_key("windows")
+        && let Ok(all) = ctx.desktop.windows.list()
+    {
+        error = error.detail("windows", windows_json(&all));
+    }
+    error
+}
+
 fn wrong_field(tool: &str, given: &Value, e: &serde_path_to_error::Error<serde_json::Error>) -> Error {
     let path = e.path().to_string();
-    let what = e.inner().to_string();
+    let mut what = e.inner().to_string();
     let pointer = format!("/{}", path.replace(['.', '['], "/").replace(']', ""));
-    let value = given.pointer(&pointer).map(|v| {
-        let mut text = v.to_string();
-        if text.len() > 80 {
-            text = text.chars().take(80).chain(['…']).collect();
-        }
-        text
+    let secret = pointer.split('/').any(is_private);
+    if secret {
+        // The reader quotes what it could not take; only what it wanted is told.
+        what = what.split_once("expected ").map_or_else(
+            || "it cannot be taken".to_owned(),
+            |(_, wanted)| format!("expected {wanted}"),
+        );
+    }
+    let value = given.pointer(&pointer).map(|v| match v {
+        Value::String(text) if !secret => format!("{:?}", short(text, 80)),
+        Value::Null | Value::Bool(_) | Value::Number(_) if !secret => v.to_string(),
+        // What lies in a list or an object may be anything.
+        v => in_words(v),
     });
     let place = if path == "." { "arguments".to_owned() } else { format!("argument `{path}`") };
     let message = match &value {
@@ -159,4 +203,24 @@ fn wrong_field(tool: &str, given: &Value, e: &serde_path_to_error::Error<serde_j
         .hint(format!("`deskhand describe {tool}` shows the fields"))
         .detail("field", path)
         .detail("value", value.unwrap_or_default())
+}
+
+/// A value's kind and length, without the value.
+fn in_words(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(_) => "a truth value".to_owned(),
+        Value::Number(_) => "a number".to_owned(),
+        Value::String(text) => format!("a text of {} characters", text.chars().count()),
+        Value::Array(items) => format!("a list of {}", items.len()),
+        Value::Object(fields) => format!("an object of {} fields", fields.len()),
+    }
+}
+
+/// Fields whose value is nobody's business, by name: what is typed, and what is named like a secret.
+fn is_private(field: &str) -> bool {
+    const WHOLE: &[&str] = &["text", "body", "args", "pwd", "pass", "pin", "otp", "auth"];
+    const PARTS: &[&str] = &["passw", "passphrase", "passcode", "secret", "token", "key", "credential", "cookie"];
+    let plain: String = field.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    WHOLE.contains(&plain.as_str()) || (plain != "keys" && PARTS.iter().any(|part| plain.contains(part)))
 }

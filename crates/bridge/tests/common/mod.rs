@@ -109,14 +109,23 @@ impl Desk {
 
     /// A server that allows nobody.
     pub fn strict(limits: Limits) -> Self {
+        let (mut desk, endpoint) = Self::bound();
+        desk.start(endpoint, limits);
+        desk
+    }
+
+    /// A socket that listens, and nobody who serves it yet.
+    pub fn bound() -> (Self, Endpoint) {
         let folder = tempfile::tempdir().unwrap();
-        let host = Arc::new(Host::default());
         let endpoint =
             Endpoint::bind(&folder.path().join("run/host.sock"), &folder.path().join("run/host.lock"));
-        let list = Allowlist::with_programs_in(folder.path().join("callers.json"), None);
-        let service: Arc<dyn Service> = Arc::clone(&host) as _;
-        let server = Server::start(endpoint.unwrap(), service, list, limits).unwrap();
-        Self { folder, host, server: Some(server) }
+        (Self { folder, host: Arc::new(Host::default()), server: None }, endpoint.unwrap())
+    }
+
+    pub fn start(&mut self, endpoint: Endpoint, limits: Limits) {
+        let list = Allowlist::with_programs_in(self.callers(), None);
+        let service: Arc<dyn Service> = Arc::clone(&self.host) as _;
+        self.server = Some(Server::start(endpoint, service, list, limits).unwrap());
     }
 
     pub fn socket(&self) -> PathBuf {
@@ -144,15 +153,22 @@ impl Desk {
 pub struct Raw {
     pub socket: UnixStream,
     reader: BufReader<UnixStream>,
+    challenge: String,
 }
 
-pub const HELLO: &str = r#"{"jsonrpc":"2.0","id":"h","method":"hello","params":{"versions":[1],"client":"raw","clientVersion":"0"}}"#;
+/// [`Raw::line`] puts the challenge in the place of `@`.
+pub const HELLO: &str = r#"{"jsonrpc":"2.0","id":"h","method":"hello","params":{"versions":[1],"client":"raw","clientVersion":"0","challenge":"@"}}"#;
 
 impl Raw {
     pub fn connect(path: &Path) -> Self {
         let socket = UnixStream::connect(path).unwrap();
         socket.set_read_timeout(Some(HANG)).unwrap();
-        Self { reader: BufReader::new(socket.try_clone().unwrap()), socket }
+        let reader = BufReader::new(socket.try_clone().unwrap());
+        let mut raw = Self { reader, socket, challenge: String::new() };
+        let first = raw.answer().unwrap();
+        assert_eq!((&first["method"], first.get("id")), (&json!("challenge"), None), "{first}");
+        raw.challenge = first["params"]["challenge"].as_str().unwrap().to_owned();
+        raw
     }
 
     pub fn greeted(path: &Path) -> Self {
@@ -167,7 +183,7 @@ impl Raw {
     }
 
     pub fn line(&mut self, text: &str) {
-        self.send(format!("{text}\n").as_bytes());
+        self.send(format!("{}\n", text.replace("\"@\"", &json!(self.challenge).to_string())).as_bytes());
     }
 
     /// The next answer; `None` at the end of the connection.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, PossibleValue};
 use clap::{ArgAction, ValueEnum};
 use deskhand_bridge::{CallRequest, Client};
 use deskhand_protocol::{Error, ErrorCode, EvidenceLevel, MAX_REQUEST_BYTES, RequestId, Route};
@@ -21,10 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// What a call may wait for its lane, beside its own limit.
 const QUEUE: Duration = Duration::from_secs(300);
 
+/// Tools whose arguments are a text of their own, perhaps a secret one: it is not printed, and not
+/// suggested for a command line, which a shell's history and other users (`ps`) would see.
+const TEXT_TOOLS: [&str; 2] = ["type_text", "clipboard_write"];
+
 /// Run one tool.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Tools that act answer DESKTOP_CONFIRM_REQUIRED with a phrase; send it back with --confirm.\n\nExamples:\n  deskhand call system_info\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand call left_click '{\"x\":200,\"y\":120}' --confirm 'PHRASE'"
+    after_help = "Tools that act answer DESKTOP_CONFIRM_REQUIRED with a phrase; send it back with --confirm.\nExit code 0 means that the call ran, not that it changed anything: look at `effect`. An action whose\neffect is suspected_noop (sent, and nothing changed) ends with 0, too.\n\nExamples:\n  deskhand call system_info\n  deskhand call screenshot '{\"mode\":\"fullscreen\"}' -o shot.jpg\n  deskhand call left_click '{\"x\":200,\"y\":120}' --confirm 'PHRASE'"
 )]
 pub(crate) struct Args {
     /// The tool; `deskhand tools` lists them.
@@ -188,7 +192,7 @@ fn tell_result(ctx: &Ctx, outcome: &mut Value) -> Result<(), Fail> {
     let mut result = outcome["result"].take();
     image::hide(&mut result, |kilobytes| ctx.lang.image_hidden(kilobytes));
     let text = serde_json::to_string_pretty(&result).map_err(std::io::Error::from)?;
-    ctx.line(&text)?;
+    ctx.line(&ctx.out.foreign(&text))?;
     if let Some(effect) = outcome.get("effect").filter(|effect| effect.is_object()) {
         let word = |key: &str| effect.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let verdict = match word("effect").as_str() {
@@ -199,7 +203,7 @@ fn tell_result(ctx: &Ctx, outcome: &mut Value) -> Result<(), Fail> {
         ctx.note(&format!("{}: {verdict} {}", ctx.lang.label_effect(), ctx.err.dim(&word("why"))));
     }
     if let Some(path) = outcome.pointer("/evidence/path").and_then(Value::as_str) {
-        ctx.note(&format!("{}: {path}", ctx.lang.label_evidence()));
+        ctx.note(&format!("{}: {}", ctx.lang.label_evidence(), ctx.err.foreign(path)));
     }
     Ok(())
 }
@@ -218,12 +222,20 @@ fn tell_failure(ctx: &Ctx, args: &Args, request: &CallRequest, mut error: Error)
     }
     let Some(phrase) = phrase.as_deref() else { return };
     ctx.note(&ctx.lang.confirm_needed(ctx.err.bold(phrase)));
-    ctx.note(&format!("{}\n  {}", ctx.lang.confirm_command(), again(args, request, phrase)));
+    let (line, by_stdin) = again(args, request, phrase);
+    ctx.note(&format!("{}\n  {}", ctx.lang.confirm_command(), ctx.err.foreign(&line)));
+    if by_stdin {
+        ctx.note(&format!("  {}", ctx.err.dim(&ctx.lang.confirm_stdin())));
+    }
 }
 
-/// The same call with its phrase, as it is typed.
-fn again(args: &Args, request: &CallRequest, phrase: &str) -> String {
-    let mut line = format!("deskhand call {} {}", quote(&args.tool), quote(&request.args.to_string()));
+/// The same call with its phrase, as it is typed: all that the phrase is bound to, and all else that
+/// was asked for. Whether its arguments come by standard input, since they are a text that may be
+/// secret, or came that way the first time.
+fn again(args: &Args, request: &CallRequest, phrase: &str) -> (String, bool) {
+    let by_stdin = args.args.as_deref() == Some("-") || TEXT_TOOLS.contains(&args.tool.as_str());
+    let json = if by_stdin { "-".to_owned() } else { quote(&request.args.to_string()) };
+    let mut line = format!("deskhand call {} {json}", quote(&args.tool));
     let mut flag = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
             line.push_str(&format!(" {name} {}", quote(value)));
@@ -232,13 +244,74 @@ fn again(args: &Args, request: &CallRequest, phrase: &str) -> String {
     flag("--project", args.project.as_deref());
     flag("--route", args.route.as_deref());
     flag("--timeout", args.timeout.map(|ms| ms.to_string()).as_deref());
+    let keep = args.evidence.and_then(|keep| keep.to_possible_value());
+    flag("--evidence", keep.as_ref().map(PossibleValue::get_name));
+    flag("--request-id", args.request_id.as_deref());
+    flag("--output", args.output.as_ref().map(|path| path.to_string_lossy()).as_deref());
     flag("--confirm", Some(phrase));
-    line
+    if args.no_verify {
+        line.push_str(" --no-verify");
+    }
+    (line, by_stdin)
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    /// What is suggested, read again as a command line, is the same call with its phrase.
+    #[test]
+    fn the_suggested_line_keeps_everything() {
+        let typed = [
+            "call",
+            "left_click",
+            r#"{"x":1}"#,
+            "--project",
+            "my app",
+            "--route",
+            r#"{"app":{"pid":4}}"#,
+            "--timeout",
+            "900",
+            "--no-verify",
+            "--evidence",
+            "full",
+            "--request-id",
+            "mine",
+            "-o",
+            "a b.png",
+        ];
+        let args = Line::parse_from(typed).args;
+        let sent = request(&args).unwrap();
+        let (line, by_stdin) = again(&args, &sent, "it's mine");
+        assert!(!by_stdin);
+        let shell = format!("printf '%s\\0' {}", line.strip_prefix("deskhand ").unwrap());
+        let words = std::process::Command::new("sh").arg("-c").arg(shell).output().unwrap().stdout;
+        let words = String::from_utf8(words).unwrap();
+        let read = Line::parse_from(words.split_terminator('\0')).args;
+        assert_eq!(read.output, args.output);
+        let expected = CallRequest { confirm: Some("it's mine".to_owned()), ..sent };
+        assert_eq!(format!("{:?}", request(&read).unwrap()), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn text_is_not_suggested_for_a_command_line() {
+        for (tool, json) in
+            [("type_text", r#"{"text":"hunter2"}"#), ("clipboard_write", r#"{"text":"hunter2"}"#)]
+        {
+            let args = Line::parse_from(["call", tool, json]).args;
+            let (line, by_stdin) = again(&args, &request(&args).unwrap(), "p");
+            assert!(by_stdin && !line.contains("hunter2"), "{line}");
+            assert_eq!(line, format!("deskhand call {tool} - --confirm p"));
+        }
+    }
 
     #[test]
     fn arguments_must_be_an_object() {

@@ -215,13 +215,13 @@ fn render(checks: &[Check], overall: CheckStatus, ctx: &Ctx) -> String {
             CheckStatus::Warn => ctx.out.yellow("! warn"),
             CheckStatus::Fail => ctx.out.red("✘ fail"),
         };
-        text.push_str(&format!("{mark}  {:widest$}  {}\n", check.id, check.summary));
+        text.push_str(&format!("{mark}  {:widest$}  {}\n", check.id, ctx.out.foreign(&check.summary)));
         if !check.fix.is_empty() {
             text.push_str(&format!(
                 "        {:widest$}  {} {}\n",
                 "",
                 ctx.out.dim(&format!("{}:", ctx.lang.label_fix())),
-                check.fix
+                ctx.out.foreign(&check.fix)
             ));
         }
     }

@@ -112,11 +112,12 @@ fn list(root: &Path, date: Option<&str>, limit: usize, ctx: &Ctx) -> Run {
         .map(|one| {
             let end = match (one.error, one.effect) {
                 (Some(error), _) => ctx.out.red(&error),
-                (None, Some(effect)) => effect,
+                (None, Some(effect)) => ctx.out.foreign(&effect).into_owned(),
                 (None, None) => "-".to_owned(),
             };
             let time = one.time.get(..19).unwrap_or(&one.time).replace('T', " ");
-            vec![time, one.tool.unwrap_or_else(|| "?".to_owned()), end, one.id]
+            let tool = one.tool.as_deref().unwrap_or("?");
+            vec![time, ctx.out.foreign(tool).into_owned(), end, ctx.out.foreign(&one.id).into_owned()]
         })
         .collect();
     ctx.line(&table(&rows))?;
@@ -143,7 +144,8 @@ fn show(bundle: &Bundle, ctx: &Ctx) -> Run {
     }
     let summary = bundle.path.join("summary.md");
     let text = std::fs::read_to_string(&summary).map_err(|error| fail::file("read", &summary, &error))?;
-    ctx.line(&text)?;
+    // It quotes titles and labels of the desktop.
+    ctx.line(&ctx.out.foreign(&text))?;
     ctx.note(&ctx.err.dim(&bundle.path.display().to_string()));
     Ok(0)
 }

@@ -36,9 +36,9 @@ fn render(status: &HostStatus, ctx: &Ctx) -> String {
     }
     let field = |label: String, value: String| vec![format!("  {label}"), value];
     let mut rows = vec![
-        field(lang.label_version(), status.version.clone()),
-        field(lang.label_display(), status.display.clone()),
-        field(lang.label_home(), status.home.clone()),
+        field(lang.label_version(), paint.foreign(&status.version).into_owned()),
+        field(lang.label_display(), paint.foreign(&status.display).into_owned()),
+        field(lang.label_home(), paint.foreign(&status.home).into_owned()),
         field(lang.label_clients(), status.clients.to_string()),
     ];
     if status.executions.is_empty() {
@@ -54,10 +54,10 @@ fn render(status: &HostStatus, ctx: &Ctx) -> String {
                 let state = serde_json::to_value(run.state).ok();
                 vec![
                     format!("    {}", run.execution_id),
-                    run.tool.clone(),
+                    paint.foreign(&run.tool).into_owned(),
                     state.as_ref().and_then(|word| word.as_str()).unwrap_or_default().to_owned(),
                     duration(run.age_ms),
-                    run.caller.clone(),
+                    paint.foreign(&run.caller).into_owned(),
                 ]
             })
             .collect();
@@ -72,7 +72,10 @@ fn render(status: &HostStatus, ctx: &Ctx) -> String {
                 CheckStatus::Warn => Light::Yellow,
                 CheckStatus::Fail => Light::Red,
             };
-            vec![format!("  {} {}", light(colour, paint), check.id), check.summary.clone()]
+            vec![
+                format!("  {} {}", light(colour, paint), check.id),
+                paint.foreign(&check.summary).into_owned(),
+            ]
         })
         .collect();
     text.push_str(&table(&rows));

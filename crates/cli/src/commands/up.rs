@@ -94,7 +94,7 @@ fn tell(
         ctx.line(&ctx.lang.up_desk(name, format!("{}x{}", options.size.width, options.size.height)))?;
     }
     for check in status.checks.iter().filter(|check| check.status != CheckStatus::Pass) {
-        ctx.line(&format!("  {}: {}", ctx.out.yellow(&check.id), check.summary))?;
+        ctx.line(&format!("  {}: {}", ctx.out.yellow(&check.id), ctx.out.foreign(&check.summary)))?;
     }
     if status.light != Light::Green {
         ctx.line(&ctx.lang.up_limited())?;

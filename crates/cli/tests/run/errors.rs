@@ -3,7 +3,7 @@
 use expect_test::expect;
 use serde_json::json;
 
-use crate::support::{World, run};
+use crate::support::{World, put_script, run};
 
 const FIELDS: [&str; 5] = ["code", "details", "hint", "message", "retryable"];
 
@@ -88,45 +88,62 @@ fn down_is_content_when_nothing_runs() {
 
 #[test]
 fn up_without_a_host_program_says_what_is_missing() {
-    let world = World::new();
+    let world = World::apart();
     for args in [
         &["up", "--detach", "--json"][..],
         &["up", "--json"],
         &["desk", "exec", "--up", "--json", "--", "true"],
+        &["serve-host", "--json"],
     ] {
         let ran = world.run(args);
         assert_eq!(ran.code, 1, "{args:?}");
         let error = &ran.json()["error"];
         assert_eq!(error["code"], "DESKTOP_NOT_FOUND", "{args:?}");
-        assert!(error["message"].as_str().unwrap().contains("DESKHAND_HOST_BIN"), "{error}");
+        assert!(error["message"].as_str().unwrap().ends_with("/deskhand-host"), "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("one folder"), "{error}");
     }
+}
+
+/// `serve-host` becomes the host in the same process; nobody else chooses which program that is.
+#[test]
+fn only_the_host_beside_the_program_is_run() {
+    let world = World::apart();
+    let seen = world.path().join("seen");
+    let folder = world.path().join("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    put_script(&folder.join("deskhand-host"), &format!("touch '{}'", seen.display()));
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let tempted = |args: &[&str]| {
+        let mut command = world.command(args);
+        command
+            .env("PATH", &path)
+            .env("DESKHAND_HOST_BIN", folder.join("deskhand-host"))
+            .env("DISPLAY", ":nowhere");
+        run(&mut command)
+    };
+    assert_eq!(tempted(&["serve-host"]).code, 1);
+    assert_eq!(tempted(&["up"]).code, 1);
+    world.put_host("exit 7");
+    assert_eq!(tempted(&["serve-host"]).code, 7, "the one beside it");
+    assert!(!seen.exists());
 }
 
 /// A program that is no host: its last words reach whoever started it.
 #[test]
 fn a_host_that_fails_says_why() {
-    use std::os::unix::fs::PermissionsExt;
     let told = r#"{"error":{"code":"DESKTOP_DISPLAY_UNAVAILABLE","message":"no display","hint":"get one","retryable":true}}"#;
     for (script, code, words) in [
         ("echo boom >&2; exit 3".to_owned(), "DESKTOP_HOST_NOT_RUNNING", "(exit status: 3): boom"),
         (format!("echo '{told}' >&2; echo bye >&2; exit 1"), "DESKTOP_DISPLAY_UNAVAILABLE", "no display"),
     ] {
-        let world = World::new();
-        let program = world.path().join("host");
-        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let ran = run(world
-            .command(&["up", "--detach", "--json"])
-            .env("DESKHAND_HOST_BIN", &program)
-            .env("DISPLAY", ":nowhere"));
+        let world = World::apart();
+        world.put_host(&script);
+        let ran = run(world.command(&["up", "--detach", "--json"]).env("DISPLAY", ":nowhere"));
         let error = ran.json()["error"].clone();
         assert_eq!((ran.code, error["code"].as_str()), (1, Some(code)), "{error}");
         assert!(error["message"].as_str().unwrap().contains(words), "{error}");
         assert!(error["details"]["log"].as_str().unwrap().ends_with("logs/host.log"), "{error}");
-        assert_eq!(
-            run(world.command(&["up"]).env("DESKHAND_HOST_BIN", &program).env("DISPLAY", ":nowhere")).code,
-            1
-        );
+        assert_eq!(run(world.command(&["up"]).env("DISPLAY", ":nowhere")).code, 1);
     }
 }
 
@@ -152,7 +169,7 @@ fn a_home_that_cannot_be() {
 #[test]
 fn doctor_tells_what_lies_before_the_host() {
     use std::os::unix::fs::PermissionsExt;
-    let world = World::new();
+    let world = World::apart();
     std::fs::set_permissions(world.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let ran = world.run(&["doctor", "--json"]);
     assert_eq!(ran.code, 1);
@@ -194,6 +211,16 @@ fn unknown_tools() {
     assert_eq!((ran.code, &ran.json()["error"]["code"]), (1, &json!("DESKTOP_UNKNOWN_TOOL")));
     let ran = world.run(&["tools", "--json"]);
     assert_eq!((ran.code, &ran.json()["fromHost"]), (0, &json!(false)));
+    // Without a host the built-in list answers, for people and for programs.
+    assert!(world.run(&["tools"]).out.contains("left_click"));
+    for tool in ran.json()["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let told = world.run(&["describe", name, "--json"]);
+        assert_eq!((told.code, &told.json()["name"]), (0, &tool["name"]), "{name}");
+        assert!(told.json()["example"].is_object() && told.json()["inputSchema"].is_object(), "{name}");
+    }
+    let ran = world.run(&["describe", "left_click"]);
+    assert!(ran.code == 0 && ran.out.contains("deskhand call left_click"), "{}", ran.out);
 }
 
 #[test]

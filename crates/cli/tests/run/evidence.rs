@@ -24,7 +24,7 @@ fn filled() -> World {
         &world,
         "2023-11-14/req-b",
         10,
-        &json!({ "tool": "mouse_click", "effect": { "effect": "confirmed" } }),
+        &json!({ "tool": "left_click", "effect": { "effect": "confirmed" } }),
     );
     bundle(
         &world,
@@ -45,7 +45,7 @@ fn newest_first() {
     assert_eq!((ran.code, ran.err.as_str()), (0, ""));
     expect![[r#"
         2023-11-14 22:13:15  type_text     DESKTOP_FOCUS_LOST  2023-11-14/req-a
-        2023-11-14 22:13:10  mouse_click   confirmed           2023-11-14/req-b
+        2023-11-14 22:13:10  left_click    confirmed           2023-11-14/req-b
         2023-11-13 21:13:20  from_request  -                   2023-11-13/req-c
     "#]]
     .assert_eq(&ran.out);
@@ -71,7 +71,7 @@ fn one_bundle() {
         assert_eq!(world.run(&["evidence", "show", id]).out, "# 2023-11-14/req-b\n");
     }
     let told = world.run(&["evidence", "show", "req-b", "--json"]).json();
-    assert_eq!(told["response"]["tool"], "mouse_click");
+    assert_eq!(told["response"]["tool"], "left_click");
     assert_eq!(told["request"]["tool"], "from_request");
     assert_eq!(
         told["files"],

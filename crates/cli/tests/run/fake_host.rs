@@ -59,6 +59,27 @@ impl Service for Script {
                     Error::new(ErrorCode::ConfirmRequired, "act must be confirmed").detail("phrase", PHRASE)
                 )))
             }
+            "evil" => Reply::of(&outcome(Ok(json!({ "title": EVIL })))),
+            "evil_error" => Err(Error::new(ErrorCode::WindowNotFound, format!("no window {EVIL}"))
+                .hint(EVIL)
+                .detail("app", EVIL)
+                .detail("windows", windows(1, EVIL))),
+            "no_window" => Reply::of(&outcome(Err(Error::new(ErrorCode::WindowNotFound, "no window fits")
+                .detail("windows", windows(12, "Notes - a very long title that goes on and on and on and on"))))),
+            "no_windows" => Reply::of(&outcome(Err(
+                Error::new(ErrorCode::WindowNotFound, "no window fits").detail("windows", windows(0, ""))
+            ))),
+            "no_display" => Reply::of(&outcome(Err(Error::new(ErrorCode::DisplayRequired, "which display?")
+                .detail("displays", json!([
+                    { "displayId": 0, "name": "HDMI-1", "bounds": { "x": 0, "y": 0, "width": 1920, "height": 1080 } },
+                    { "displayId": 1, "name": "DP-2", "bounds": { "x": 1920, "y": 0, "width": 1280, "height": 800 } },
+                ]))))),
+            "no_element" => Reply::of(&outcome(Err(Error::new(ErrorCode::ElementNotFound, "no element fits")
+                .detail("frontmost", json!({ "app": "x" }))
+                .detail("candidates", json!([
+                    { "element": {}, "role": "button", "label": "OK", "score": 0.5, "reasons": ["role equal", "title near"], "chosen": false },
+                    { "element": {}, "role": "label", "label": "", "score": 0.25, "reasons": [], "chosen": false },
+                ]))))),
             "broken" => Err(Error::new(ErrorCode::UnknownTool, "there is no tool \"broken\"")),
             _ => Reply::of(&outcome(Err(Error::new(ErrorCode::FocusLost, "the focus went away")))),
         }
@@ -100,6 +121,15 @@ impl Service for Script {
     fn notice(&self, _text: &str) {}
 }
 
+/// What a hostile window may put into its title.
+pub(crate) const EVIL: &str = "a\x1b]0;owned\x07\x1b[31m\u{9b}2J\u{202e}\x7f\rb";
+
+fn windows(count: u32, title: &str) -> Value {
+    (0..count)
+        .map(|id| json!({ "windowId": 100 + id, "title": title, "app": "mousepad", "pid": 7 }))
+        .collect()
+}
+
 fn display() -> Check {
     Check {
         id: "display".to_owned(),
@@ -129,14 +159,14 @@ fn base64_of(bytes: usize) -> String {
 }
 
 /// A world in which the scripted host runs.
-struct Hosted {
-    world: World,
+pub(crate) struct Hosted {
+    pub(crate) world: World,
     script: Arc<Script>,
     _server: Server,
 }
 
 impl Hosted {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let hosted = Self::closed();
         callers::allow(&hosted.home().callers_file(), env!("CARGO_BIN_EXE_deskhand").as_ref(), None).unwrap();
         hosted
@@ -158,7 +188,7 @@ impl Hosted {
         Home::at(self.world.path())
     }
 
-    fn run(&self, args: &[&str]) -> Ran {
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
         self.world.run(args)
     }
 

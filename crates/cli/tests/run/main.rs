@@ -6,5 +6,6 @@
 mod errors;
 mod evidence;
 mod fake_host;
+mod shown;
 mod support;
 mod words;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use deskhand_audit::{Typed, redact};
+use deskhand_audit::Typed;
 use deskhand_platform::{Area, Desktop, Frame, Scope};
 use deskhand_protocol::{Call, Candidate, Error, ErrorCode, EvidenceRef, Outcome, Result, Selector};
 use deskhand_tools::Notebook;
@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::writer::Writer;
 use super::{make_dir, summary, write_file};
+use crate::kept::kept;
 
 /// Time to read the screen for evidence.
 const CAPTURE: Duration = Duration::from_secs(2);
@@ -41,7 +42,8 @@ struct State {
     selectors: u32,
     pictures: u32,
     failed: Option<String>,
-    secret: bool,
+    /// The tool knows that the text of the call is no secret.
+    plain: bool,
 }
 
 impl Bundle {
@@ -49,12 +51,12 @@ impl Bundle {
         Self { id, dir, desktop, writer, state: Mutex::default() }
     }
 
-    /// Writes request.json. With `early`, texts to be typed are left out: until the tool has run
-    /// nobody knows whether they go into a password field.
+    /// Writes request.json. Texts to be typed are left out unless the tool has said that they are no
+    /// secret: before it has found the field, and when it never does, nobody knows.
     pub(super) fn write_request(&self, call: &Call, early: bool) -> io::Result<()> {
-        let typed = if early || self.lock().secret { Typed::Secret } else { Typed::Plain };
+        let typed = if !early && self.lock().plain { Typed::Plain } else { Typed::Secret };
         let value = json!({
-            "requestId": call.request_id, "tool": call.tool, "args": redact(&call.args, typed), "route": call.route,
+            "requestId": call.request_id, "tool": call.tool, "args": kept(&call.args, typed), "route": call.route,
             "timeoutMs": call.timeout_ms, "project": call.project, "options": call.options, "confirmed": call.confirm.is_some(),
         });
         write_file(&self.dir.join("request.json"), &pretty(&value))
@@ -285,8 +287,8 @@ impl Notebook for Bundle {
         }
     }
 
-    fn secret(&self) {
-        self.lock().secret = true;
+    fn plain(&self) {
+        self.lock().plain = true;
     }
 }
 

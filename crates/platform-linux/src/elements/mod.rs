@@ -29,8 +29,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use deskhand_platform::{
-    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Mark, Result, Scope, TextRead, Tree,
-    TreeQuery,
+    ActReport, Element, ElementAction, ElementEvent, Elements, Handle, Mark, PlatformError, Result, Scope,
+    TextRead, Tree, TreeQuery,
 };
 use deskhand_protocol::Point;
 
@@ -106,7 +106,15 @@ impl Elements for AtspiElements {
     }
 
     fn wait_event(&self, since: Mark, pid: Option<u32>, scope: &Scope) -> Result<Option<ElementEvent>> {
-        let bus = self.bus(scope)?;
+        // A scope that has ended is no error here: what came already is still told.
+        let bus = match self.bus(scope) {
+            Ok(bus) => bus,
+            Err(PlatformError::Timeout { .. }) => match lock(&self.bus).clone() {
+                Some(bus) => bus,
+                None => return Ok(None),
+            },
+            Err(e) => return Err(e),
+        };
         let pid_of = |name: &str| bus.pid_of(name, &bus::patience(scope, Duration::from_millis(200)));
         self.hub.wait(since, pid, pid_of, scope)
     }

@@ -23,6 +23,7 @@ pub(crate) const CASES: &[Case] = &[
     Case { name: "elements: the element at a point", needs: AX, run: at },
     Case { name: "elements: a disabled button says so", needs: AX, run: disabled },
     Case { name: "elements: a dead process has no tree", needs: &[Need::Ax], run: dead },
+    Case { name: "elements: looking for an event takes no time", needs: AX, run: no_time },
     Case { name: "elements: long text is cut at a character", needs: AX, run: cut },
     Case { name: "elements: a password is never read", needs: AX, run: secure },
     Case {
@@ -132,7 +133,9 @@ fn visible_only(stage: &dyn Stage) -> Outcome {
     ensure!(tree.nodes.iter().any(|n| n.element.name == "Apply"), "the button that shows is missing");
     ensure!(!tree.nodes.iter().any(|n| n.element.name == "Row 20"), "a row that was scrolled away is there");
     let item = |e: &Element| e.role == Role::MenuItem && e.name.starts_with("Save As");
-    ensure!(tree.nodes.iter().any(|n| item(&n.element)), "the entry of the closed menu is missing");
+    ensure!(!tree.nodes.iter().any(|n| item(&n.element)), "an entry of a closed menu is there");
+    let whole = form.desktop.elements.tree(&query(Root::App(form.app.pid)), &patient()).say("tree")?;
+    ensure!(whole.nodes.iter().any(|n| item(&n.element)), "the entry of the closed menu is in no reading");
     Ok(())
 }
 
@@ -199,6 +202,25 @@ fn dead(stage: &dyn Stage) -> Outcome {
     // Above the largest pid Linux gives.
     let result = stage.desktop().elements.tree(&query(Root::App(4_194_305)), &patient());
     ensure_err!(result, PlatformError::AppNotFound { .. });
+    Ok(())
+}
+
+/// A scope that has ended is how a caller asks for what came already.
+fn no_time(stage: &dyn Stage) -> Outcome {
+    let form = Form::open(stage)?;
+    let elements = &form.desktop.elements;
+    let now = elements.mark().say("mark")?;
+    let ended = || deskhand_platform::Scope::timeout(Duration::ZERO);
+    // Nobody of that pid: whatever happens on the desktop meanwhile, there is nothing to tell.
+    let none = elements.wait_event(now, Some(4_194_305), &ended()).say("no event in no time")?;
+    ensure!(none.is_none(), "an event out of nowhere: {none:?}");
+    let name = form.find(Role::TextField, "Name")?;
+    let text = deskhand_platform::ElementAction::SetText("heard".to_owned());
+    elements.act(&name.handle, &text, &patient()).say("set")?;
+    form.until_text(&name, "heard")?;
+    elements.wait_event(now, Some(form.app.pid), &patient()).say("an event")?.say("an event")?;
+    let again = elements.wait_event(now, Some(form.app.pid), &ended()).say("an old event in no time")?;
+    ensure!(again.is_some(), "an event that came already is not told");
     Ok(())
 }
 

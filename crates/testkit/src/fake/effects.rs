@@ -248,7 +248,7 @@ impl World {
     /// What a click or the default action does. False when it was swallowed.
     pub(crate) fn press(&mut self, w: usize, e: usize) -> bool {
         let el = &self.wins[w].els[e];
-        if !el.enabled || el.spec.noop {
+        if !el.enabled || el.spec.noop || el.spec.hover {
             return false;
         }
         let (role, effects, slow) = (el.spec.role, el.spec.effects.clone(), el.spec.slow);

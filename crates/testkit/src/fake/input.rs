@@ -27,6 +27,7 @@ impl Input for Fake {
             }
             w.pointer = to;
             w.note(InputEvent::Move(to));
+            w.hover();
             Ok(())
         })
     }
@@ -150,6 +151,16 @@ impl World {
         let pid = self.wins[w].pid;
         if !self.proc(pid).is_some_and(|p| p.frozen) {
             self.type_char(w, c);
+        }
+    }
+
+    /// Runs the effects of what reacts to the pointer alone.
+    fn hover(&mut self) {
+        let Some((w, Some(e))) = self.hit(self.pointer) else { return };
+        let spec = &self.wins[w].els[e].spec;
+        if spec.hover {
+            let (effects, from) = (spec.effects.clone(), self.wins[w].id);
+            self.run(&effects, Some(from));
         }
     }
 

@@ -68,9 +68,7 @@ impl<'a> Reading<'a> {
 
     pub(crate) fn element(&mut self, w: usize, e: usize, parent: Option<u32>, index: u32, depth: u32) {
         let element = self.world.ax_element(w, e, self.query.include_text);
-        // Entries of closed menus are kept: they can be picked without opening it.
-        let in_menu = self.world.menu_of(w, e).is_some() && element.states.visible;
-        if self.query.visible_only && !element.states.showing && !in_menu && parent.is_some() {
+        if self.query.visible_only && !element.states.showing && parent.is_some() {
             return;
         }
         let Some(at) = self.push(element, parent, index, depth) else { return };

@@ -384,6 +384,8 @@ impl World {
         for dialog in dialogs {
             self.raise(dialog);
         }
+        let scene = self.scene.clone();
+        self.wins.sort_by_key(|w| !scene.windows[w.spec].above);
     }
 
     /// Brings a window to the front with the focus; a modal dialog of it takes the focus instead.

@@ -18,8 +18,9 @@
 //! Places are desktop coordinates; what has none is laid out in rows of 24 pixels.
 //!
 //! Windows take `pid= app= at= size= for=` and `focused modal dialog minimized maximized frozen
-//! stubborn no-ax`. Elements take `value= at= size= key= description= label= slow= drop-text=` and
-//! `checked selected disabled hidden focused default readonly noop strict`.
+//! stubborn no-ax above`. Elements take `value= at= size= key= description= label= slow= drop-text=` and
+//! `checked selected disabled hidden focused default readonly noop strict hover`. A window without a
+//! title stands for an unmanaged one: a menu, a tool tip.
 
 mod effect;
 mod parse;
@@ -153,6 +154,8 @@ pub struct WindowSpec {
     pub frozen: bool,
     /// It does not close when asked.
     pub stubborn: bool,
+    /// It lies above all others, whatever has the focus.
+    pub above: bool,
     /// Its application is not on the accessibility bus.
     pub no_ax: bool,
     /// What is in it, in pre-order.
@@ -203,6 +206,8 @@ pub struct ElementSpec {
     pub noop: bool,
     /// `strict`: a menu whose entries answer only while it is open.
     pub strict: bool,
+    /// `hover`: its effects come when the pointer is put on it, not when it is pressed.
+    pub hover: bool,
     /// `slow=MS`: its effect comes late.
     pub slow: Duration,
     /// `drop-text=N`: inserting text says done and loses the last N characters.

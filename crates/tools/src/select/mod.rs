@@ -4,7 +4,7 @@ mod role;
 mod text;
 
 use deskhand_platform::{Element, Tree};
-use deskhand_protocol::{Error, ErrorCode, Point, Rect, Result, Selector};
+use deskhand_protocol::{Error, ErrorCode, Point, Rect, Result, Selector, Target};
 
 use text::Pattern;
 
@@ -37,6 +37,28 @@ pub struct Scored {
 /// Equal scores keep reading order (the order of the tree), so the choice is the same every time.
 pub fn select(tree: &Tree, selector: &Selector) -> Result<(Vec<Scored>, Vec<Scored>)> {
     select_at(tree, selector, 0)
+}
+
+/// Whether a selector can be used at all, whatever is on the screen.
+pub(crate) fn check(selector: &Selector) -> Result<()> {
+    let now = std::time::Instant::now();
+    let nothing = Tree {
+        nodes: Vec::new(),
+        limit: None,
+        unresponsive: Vec::new(),
+        started: now,
+        ended: now,
+        how: String::new(),
+    };
+    select(&nothing, selector).map(|_| ())
+}
+
+/// As [`check`], for a target.
+pub(crate) fn check_target(target: &Target) -> Result<()> {
+    match target {
+        Target::Selector(selector) => check(selector),
+        Target::ElementRef(_) => Ok(()),
+    }
 }
 
 fn select_at(tree: &Tree, selector: &Selector, level: u32) -> Result<(Vec<Scored>, Vec<Scored>)> {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use deskhand_platform::WindowId;
+use deskhand_platform::{InstalledApp, PlatformError, WindowId};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Result, Risk, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Result, Risk,
+    ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,9 +84,9 @@ impl Tool for AppLaunch {
         Assess::default()
     }
 
-    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+    fn check(input: &Input) -> Result<()> {
         text("name", &input.name, ARG)?;
-        let args = input.args.unwrap_or_default();
+        let args = input.args.as_deref().unwrap_or_default();
         if args.len() > ARGS {
             return Err(wrong("args", format!("has {} entries; at most {ARGS} are taken", args.len())));
         }
@@ -95,12 +96,18 @@ impl Tool for AppLaunch {
                 return Err(wrong(&format!("args[{i}]"), "has a NUL character"));
             }
         }
+        Ok(())
+    }
+
+    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+        let args = input.args.unwrap_or_default();
         let known: BTreeSet<WindowId> =
             ctx.desktop.windows.list().unwrap_or_default().iter().map(|w| w.id).collect();
         ctx.notebook.before()?;
         ctx.mark_now();
         ctx.scope.check("starting a program")?;
-        let launched = ctx.desktop.apps.launch(input.name.trim(), &args, ctx.scope)?;
+        let launched =
+            ctx.desktop.apps.launch(input.name.trim(), &args, ctx.scope).map_err(|e| not_there(e, &input.name, ctx))?;
         let windows = ctx.desktop.windows.list().unwrap_or_default();
         let own = windows.iter().find(|w| w.pid == Some(launched.pid));
         // A program that runs already may open the window in its first process.
@@ -118,6 +125,24 @@ impl Tool for AppLaunch {
         let window = window.map(WindowView::from);
         Ok(Done::own(Output { success: true, name: launched.name, pid: launched.pid, window }, report))
     }
+}
+
+/// What runs already is no help to one who wants to start something: names that can be started are.
+fn not_there(error: PlatformError, name: &str, ctx: &Ctx<'_>) -> Error {
+    let error = Error::from(error);
+    if error.code != ErrorCode::AppNotFound {
+        return error;
+    }
+    let wanted = name.trim().to_lowercase();
+    let near = |i: &InstalledApp| {
+        let names = [&i.name, &i.program, &i.desktop_id].into_iter().chain(&i.other_names);
+        names.map(|n| n.to_lowercase()).any(|n| !n.is_empty() && (n.contains(&wanted) || wanted.contains(&n)))
+    };
+    let installed = ctx.desktop.apps.installed().unwrap_or_default();
+    let near: Vec<&str> = installed.iter().filter(|i| near(i)).map(|i| i.name.as_str()).take(10).collect();
+    error
+        .hint("give the name of an installed application, its desktop-file id, or the path of a program")
+        .detail("near", near)
 }
 
 /// Programs that give more rights than the caller has.

@@ -14,7 +14,7 @@ use super::args::{EVERYWHERE, bounded};
 use super::pointer::{self, Click as How, Spot};
 use super::windows_seen::Seen;
 use crate::aim::{self, Aim};
-use crate::{Ctx, Done, Tool};
+use crate::{Ctx, Done, Tool, select};
 
 /// How long an element may take to answer a press; a dialog it opens can swallow the answer.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -78,6 +78,11 @@ impl Tool for Click {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        bounded("count", input.count, 1, 1, 3)?;
+        select::check_target(&input.target)
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let count = bounded("count", input.count, 1, 1, 3)?;
         let button = input.button.unwrap_or_default();
@@ -98,8 +103,8 @@ impl Tool for Click {
         };
         // The pointer comes before the element's action: GTK 3 applications that open a dialog from
         // an accessibility action block inside it, and stop for good at the next key press.
-        match aim.point(ctx) {
-            Ok(point) => by_pointer(ctx, aim, point, button, count),
+        match Spot::of(&aim, ctx) {
+            Ok(spot) => by_pointer(ctx, aim, &spot, button, count),
             Err(error) if plain && error.code == ErrorCode::NotActionable => match by_element(ctx, &aim)? {
                 Ok(done) => {
                     ctx.notebook.note(&format!("the element's own action was used: {}", error.message));
@@ -198,12 +203,11 @@ fn by_element(ctx: &Ctx<'_>, aim: &Aim) -> Result<Result<Done<Output>, String>> 
     }
 }
 
-fn by_pointer(ctx: &Ctx<'_>, aim: Aim, point: Point, button: Button, count: u32) -> Result<Done<Output>> {
-    let spot = Spot { point, window: aim.window.clone() };
-    let mut report = pointer::click(ctx, &spot, &How { button, count, modifiers: &[], smooth: false })?;
+fn by_pointer(ctx: &Ctx<'_>, aim: Aim, spot: &Spot, button: Button, count: u32) -> Result<Done<Output>> {
+    let mut report = pointer::click(ctx, spot, &How { button, count, modifiers: &[], smooth: false })?;
     report.hit = Some(aim.words());
     report.layer = Some(Layer::Element);
-    let output =
-        Output { success: true, position: Some(point), element: aim.reference, layer: Layer::Element };
-    Ok(pointer::watch(output, report, &spot))
+    let position = Some(spot.point);
+    let output = Output { success: true, position, element: aim.reference, layer: Layer::Element };
+    Ok(pointer::watch(output, report, spot))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{EVERYWHERE, bounded};
 use super::tree_view::{Truncated, truncated};
-use crate::{Ctx, Done, Tool, aim};
+use crate::{Ctx, Done, Tool, aim, select};
 
 /// Finds elements by a selector in the routed window, else in the application in front: best first,
 /// with scores and reasons. A candidate's `element` can be used as `target.elementRef`.
@@ -65,6 +65,11 @@ impl Tool for Find {
         timeout_ms: 15_000,
         roles: &[],
     };
+
+    fn check(input: &Input) -> Result<()> {
+        bounded("limit", input.limit, aim::CANDIDATES, 1, 100)?;
+        select::check(&input.selector)
+    }
 
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let limit = bounded("limit", input.limit, aim::CANDIDATES, 1, 100)?;

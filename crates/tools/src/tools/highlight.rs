@@ -4,17 +4,21 @@ use std::time::Duration;
 
 use deskhand_platform::{Area, Frame, Highlight as Drawn};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Evidence, Lane, Layer, Level, Needs, Rect, Result, Risk, Target, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Rect, Result, Risk,
+    Target, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::args::{EVERYWHERE, millis, wrong};
 use crate::aim::{self, not_actionable};
-use crate::{Ctx, Done, Tool};
+use crate::{Ctx, Done, Tool, select};
 
 /// Line width in pixels.
 const THICKNESS: i32 = 4;
+/// Colour when nothing is said.
+const COLOR: &str = "#ff2d55";
 /// How long the frame may take to appear.
 const APPEARS: Duration = Duration::from_millis(400);
 
@@ -64,9 +68,21 @@ impl Tool for Highlight {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        millis("duration", input.duration, 1500, 60_000)?;
+        color(input.color.as_deref().unwrap_or(COLOR))?;
+        match (&input.target, input.rect) {
+            (Some(target), None) => select::check_target(target),
+            (None, Some(rect)) if rect.is_empty() => Err(wrong("rect", "has no width or height")),
+            (None, Some(_)) => Ok(()),
+            (Some(_), Some(_)) => Err(wrong("rect", "is given beside target; give one of them")),
+            (None, None) => Err(wrong("target", "is missing; give target or rect")),
+        }
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let time = millis("duration", input.duration, 1500, 60_000)?;
-        let color = color(input.color.as_deref().unwrap_or("#ff2d55"))?;
+        let color = color(input.color.as_deref().unwrap_or(COLOR))?;
         let (rect, hit) = match (&input.target, input.rect) {
             (Some(target), None) => {
                 let aim = aim::aim(ctx, target)?;
@@ -76,11 +92,9 @@ impl Tool for Highlight {
                     Some(aim.words()),
                 )
             }
-            (None, Some(rect)) if rect.is_empty() => return Err(wrong("rect", "has no width or height")),
-            (None, Some(rect)) => (rect, None),
-            (Some(_), Some(_)) => return Err(wrong("rect", "is given beside target; give one of them")),
-            (None, None) => return Err(wrong("target", "is missing; give target or rect")),
+            (_, rect) => (rect.unwrap_or_default(), None),
         };
+        let rect = on_desktop(ctx, rect)?;
         ctx.scope.check("highlighting")?;
         let drawn = Drawn { rect, color, thickness: THICKNESS.unsigned_abs(), time };
         ctx.desktop.screen.highlight(&drawn)?;
@@ -95,6 +109,21 @@ impl Tool for Highlight {
         report.hit = hit;
         Ok(Done::own(Output { success: report.effect != Effect::SuspectedNoop, rect }, report))
     }
+}
+
+/// The part of a rectangle that lies on the desktop.
+fn on_desktop(ctx: &Ctx<'_>, rect: Rect) -> Result<Rect> {
+    let displays = ctx.desktop.screen.displays()?;
+    let valid = displays.iter().map(|d| d.bounds).reduce(|a, b| a.union(&b)).unwrap_or_default();
+    rect.intersect(&valid).ok_or_else(|| {
+        let Rect { x, y, width, height } = rect;
+        Error::new(
+            ErrorCode::OutOfRange,
+            format!("rect of {width}x{height} at {x},{y} is outside the desktop"),
+        )
+        .detail("field", "rect")
+        .detail("valid", json!(valid))
+    })
 }
 
 fn color(text: &str) -> Result<u32> {

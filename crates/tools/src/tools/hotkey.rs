@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::args::{EVERYWHERE, text};
 use super::key_press::{Output, press};
-use crate::{Ctx, Done, Tool};
+use crate::{Ctx, Done, Tool, keys};
 
 /// Presses a system-wide combination, for example ["alt", "tab"] or ["cmd", "space"]. The reason is
 /// shown to whoever approves it and kept in the audit log.
@@ -42,8 +42,12 @@ impl Tool for Hotkey {
         roles: &[],
     };
 
-    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+    fn check(input: &Input) -> Result<()> {
         text("reason", &input.reason, 1000)?;
+        keys::chord("keys", &input.keys).map(|_| ())
+    }
+
+    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         ctx.notebook.note(&format!("reason: {}", input.reason.trim()));
         press(input.keys, ctx)
     }

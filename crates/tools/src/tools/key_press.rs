@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::args::EVERYWHERE;
+use crate::route::Pin;
 use crate::{Assess, Ctx, Done, Tool, keys};
 
 /// Presses a key or a combination, for example ["ctrl", "c"] or ["enter"]. For system-wide
@@ -59,6 +60,10 @@ impl Tool for KeyPress {
         }
     }
 
+    fn check(input: &Input) -> Result<()> {
+        keys::chord("keys", &input.keys).map(|_| ())
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         press(input.keys, ctx)
     }
@@ -67,14 +72,17 @@ impl Tool for KeyPress {
 /// Presses a combination; the host judges.
 pub(crate) fn press(names: Vec<String>, ctx: &Ctx<'_>) -> Result<Done<Output>> {
     let chord = keys::chord("keys", &names)?;
-    ctx.route.guard(ctx.desktop)?;
-    let front = if ctx.verify { ctx.desktop.windows.active().ok().flatten() } else { None };
+    let pin = Pin::routed(ctx)?;
     ctx.notebook.before()?;
     ctx.mark_now();
     ctx.scope.check("pressing keys")?;
+    // Keeping the picture took time: the focus may have moved.
+    pin.check(ctx)?;
+    ctx.sending();
     ctx.desktop.input.chord(&chord, ctx.scope)?;
     let mut report = EffectReport::new(Effect::Unverifiable, "the keys were sent");
     report.layer = Some(Layer::Semantic);
+    let front = pin.home;
     report.hit = front.as_ref().map(|w| format!("window {:?}", w.title));
     Ok(Done::watch(Output { success: true, keys: names }, report, front.and_then(|w| w.pid), None))
 }

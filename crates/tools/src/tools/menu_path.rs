@@ -11,7 +11,7 @@ use super::args::wrong;
 const LEVELS: usize = 10;
 
 /// A path as callers write it.
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Path {
     /// One label per level.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use deskhand_platform::{
     Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree,
+    Window,
 };
 use deskhand_protocol::{
     Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result,
@@ -70,11 +71,15 @@ impl Tool for MenuPick {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        input.path.clone().parts().map(|_| ())
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let parts = input.path.parts()?;
         ctx.route.guard(ctx.desktop)?;
         let tree = aim::read(ctx, aim::root(ctx)?, false)?;
-        let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None };
+        let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None, window: None };
         let outcome = walk.run(tree, &parts);
         walk.close_menus();
         outcome
@@ -89,16 +94,19 @@ struct Walk<'c, 'a> {
     /// Menus this walk has opened.
     opened: Vec<Element>,
     pid: Option<u32>,
+    /// The window the menu belongs to.
+    window: Option<Window>,
 }
 
 impl Walk<'_, '_> {
     fn run(&mut self, tree: Tree, parts: &[String]) -> Result<Done<Output>> {
         let (tree, start, skip) = self.start(tree, parts)?;
         // The dialog itself may be in front: what counts is the window the menu belongs to.
-        if let Some(window) = aim::owner(self.ctx, &tree, start)
-            && let Some(modal) = blocking_modal(&window, &self.ctx.desktop.windows.list()?)
+        self.window = aim::owner(self.ctx, &tree, start);
+        if let Some(window) = &self.window
+            && let Some(modal) = blocking_modal(window, &self.ctx.desktop.windows.list()?)
         {
-            return Err(modal_blocking(&window, modal));
+            return Err(modal_blocking(window, modal));
         }
         let mut tree = tree;
         let mut at = start;
@@ -222,7 +230,7 @@ impl Walk<'_, '_> {
     fn show(&self, menu: &Element) -> Result<()> {
         let now = self.ctx.desktop.elements.read(&menu.handle, self.ctx.scope)?;
         if let Some(point) = shown_at(&now) {
-            return self.click(point);
+            return self.click(point, &now);
         }
         for action in [ElementAction::Press, ElementAction::Named("ShowMenu".to_owned())] {
             match self.ctx.desktop.elements.act(&menu.handle, &action, &self.ctx.scope.within(ANSWER)) {
@@ -237,8 +245,8 @@ impl Walk<'_, '_> {
         Err(aim::not_actionable(&aim::words(menu), "it cannot be opened"))
     }
 
-    fn click(&self, point: Point) -> Result<()> {
-        let spot = Spot { point, window: None };
+    fn click(&self, point: Point, entry: &Element) -> Result<()> {
+        let spot = Spot::in_menu(self.ctx, point, entry, self.window.as_ref(), self.opened.is_empty())?;
         let how = Click { button: Button::Left, count: 1, modifiers: &[], smooth: false };
         pointer::click(self.ctx, &spot, &how).map(|_| ())
     }
@@ -268,10 +276,10 @@ impl Walk<'_, '_> {
             Err(e) if matches!(e.code, ErrorCode::Aborted | ErrorCode::Timeout) => return Err(e),
             Err(_) => None,
         };
-        if let Some(point) = shown.as_ref().and_then(shown_at) {
+        if let Some((point, entry)) = shown.as_ref().and_then(|e| Some((shown_at(e)?, e))) {
             ctx.mark_now();
             let marks = (None, ctx.desktop.elements.mark().ok());
-            self.click(point)?;
+            self.click(point, entry)?;
             return match self.sign(marks, false)? {
                 Some(Sign::Window(why) | Sign::Event(why)) => Ok(self.done(Some((Effect::Confirmed, why)))),
                 _ => Ok(self.unclear()),

@@ -70,6 +70,10 @@ impl Tool for MouseDrag {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        millis("duration", input.duration, 500, 30_000).map(|_| ())
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let time = millis("duration", input.duration, 500, 30_000)?;
         let shot = input.screenshot_id.as_ref();
@@ -80,6 +84,7 @@ impl Tool for MouseDrag {
         let report = report(ctx, &start);
         ctx.mark_now();
         let mut held = Held::new(&*ctx.desktop.input);
+        ctx.sending();
         held.button(Button::Left, ctx.scope)?;
         ctx.scope.sleep(REST, "dragging")?;
         // At least two steps: toolkits ignore a drag whose pointer only jumps.

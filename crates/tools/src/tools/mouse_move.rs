@@ -50,6 +50,10 @@ impl Tool for MouseMove {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        millis("duration", input.duration, 100, 10_000).map(|_| ())
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let time = millis("duration", input.duration, 100, 10_000)?;
         let spot = spot(ctx, ("x", "y"), input.x, input.y, input.screenshot_id.as_ref())?;

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use deskhand_platform::{Button, Input, Key, Modifier, PlatformError, Scope, Window};
+use deskhand_platform::{
+    Button, Element, Handle, Input, Key, Modifier, PlatformError, Scope, Window, WindowId,
+};
 use deskhand_protocol::{Effect, EffectReport, Error, ErrorCode, Layer, Point, Result, ScreenshotId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::aim::{not_actionable, words};
-use crate::route::{blocking_modal, modal_blocking, window_json};
+use crate::aim::{self, Aim, covered, not_actionable, words};
+use crate::route::{blocking_modal, modal_blocking};
 use crate::{Ctx, Done, motion, place};
 
 /// Hovering changes pixels too; they are given this long, so that they lie before the mark.
@@ -63,8 +65,68 @@ pub(crate) struct Output {
 /// A place that may be acted on.
 pub(crate) struct Spot {
     pub(crate) point: Point,
-    /// The window there; `None` also when nobody needs to know.
+    /// The window acted on; `None` also when nobody needs to know.
     pub(crate) window: Option<Window>,
+    /// The topmost window at the point, as it was looked up.
+    top: Top,
+    /// The element there, when one was aimed at.
+    element: Option<Handle>,
+}
+
+/// What lay on top when a place was checked.
+enum Top {
+    /// Nobody asked.
+    Unknown,
+    /// This window, or none.
+    Was(Option<WindowId>),
+}
+
+impl Spot {
+    /// The middle of an element that shows and is not covered.
+    pub(crate) fn of(aim: &Aim, ctx: &Ctx<'_>) -> Result<Self> {
+        let (point, top) = aim.place(ctx)?;
+        let element = Some(aim.handle().clone());
+        Ok(Self { point, window: aim.window.clone(), top: Top::Was(top), element })
+    }
+
+    /// A menu or an entry of one; `window` is the one the menu belongs to. With `raise`, it may be
+    /// brought to the front, which closes menus.
+    pub(crate) fn in_menu(
+        ctx: &Ctx<'_>,
+        point: Point,
+        entry: &Element,
+        window: Option<&Window>,
+        raise: bool,
+    ) -> Result<Self> {
+        let top = match aim::uncovered(ctx, &words(entry), point, window, entry.pid, raise) {
+            Ok(top) => Top::Was(top),
+            Err(e) if e.code == ErrorCode::Unsupported => Top::Unknown,
+            Err(e) => return Err(e),
+        };
+        Ok(Self { point, window: None, top, element: Some(entry.handle.clone()) })
+    }
+
+    /// An error when what lies on top is not what was looked up: something came up under the
+    /// pointer, or what was there is gone.
+    fn still_there(&self, ctx: &Ctx<'_>) -> Result<()> {
+        let Top::Was(top) = self.top else { return Ok(()) };
+        let now = ctx.desktop.windows.at(self.point)?;
+        if now.as_ref().map(|w| w.id) == top {
+            return Ok(());
+        }
+        let what = format!("{},{}", self.point.x, self.point.y);
+        let Some(now) = now else { return Err(not_actionable(&what, "the window that was there is gone")) };
+        // A tool tip over the element goes away when the pointer comes.
+        if let (Some(window), Some(element)) = (&self.window, &self.element)
+            && window.id == now.id
+            && let Ok(e) = ctx.desktop.elements.read(element, &ctx.scope.within(WHAT))
+            && e.states.showing
+            && e.rect.is_some_and(|r| r.contains(self.point))
+        {
+            return Ok(());
+        }
+        Err(covered(&what, &now))
+    }
 }
 
 /// Checks a place: on the right display, in the routed window, not behind a modal dialog.
@@ -78,11 +140,14 @@ pub(crate) fn spot(
     let point = place::point(ctx, names, x, y, shot)?;
     // Nobody will look at the effect and nobody named a window: the answer would cost more than the click.
     if !ctx.verify && ctx.route.window.is_none() {
-        return Ok(Spot { point, window: None });
+        return Ok(Spot { point, window: None, top: Top::Unknown, element: None });
     }
-    let window = match ctx.desktop.windows.at(point) {
-        Ok(window) => window,
-        Err(PlatformError::Unsupported { .. }) if ctx.route.window.is_none() => None,
+    let (window, top) = match ctx.desktop.windows.at(point) {
+        Ok(window) => {
+            let top = Top::Was(window.as_ref().map(|w| w.id));
+            (window, top)
+        }
+        Err(PlatformError::Unsupported { .. }) if ctx.route.window.is_none() => (None, Top::Unknown),
         Err(e) => return Err(e.into()),
     };
     in_route(ctx, names, point, window.as_ref())?;
@@ -98,7 +163,7 @@ pub(crate) fn spot(
         }
     }
     ctx.route.guard(ctx.desktop)?;
-    Ok(Spot { point, window })
+    Ok(Spot { point, window, top, element: None })
 }
 
 fn in_route(ctx: &Ctx<'_>, names: (&str, &str), point: Point, there: Option<&Window>) -> Result<()> {
@@ -131,11 +196,7 @@ fn in_route(ctx: &Ctx<'_>, names: (&str, &str), point: Point, there: Option<&Win
         ))
         .detail("field", names.0)
         .detail("valid", json!(wanted.bounds))),
-        Some(there) => Err(not_actionable(
-            &format!("{},{} of {:?}", point.x, point.y, wanted.title),
-            &format!("covered by {:?} ({})", there.title, there.app),
-        )
-        .detail("covering", window_json(there))),
+        Some(there) => Err(covered(&format!("{},{} of {:?}", point.x, point.y, wanted.title), there)),
         None => Err(not_actionable(
             &format!("{},{} of {:?}", point.x, point.y, wanted.title),
             "no window is seen there",
@@ -171,6 +232,7 @@ pub(crate) fn click(ctx: &Ctx<'_>, spot: &Spot, how: &Click<'_>) -> Result<Effec
     arrive(ctx, spot, how.smooth)?;
     let report = report(ctx, spot);
     ctx.mark_now();
+    ctx.sending();
     let mut held = Held::new(&*ctx.desktop.input);
     for modifier in how.modifiers {
         held.key(modifier.key(), ctx.scope)?;
@@ -183,7 +245,7 @@ pub(crate) fn click(ctx: &Ctx<'_>, spot: &Spot, how: &Click<'_>) -> Result<Effec
     Ok(report)
 }
 
-/// Keeps the picture before, puts the pointer there and lets hovering settle.
+/// Keeps the picture before, puts the pointer there, lets hovering settle and looks again.
 pub(crate) fn arrive(ctx: &Ctx<'_>, spot: &Spot, smooth: bool) -> Result<()> {
     ctx.notebook.before()?;
     ctx.scope.check("moving the pointer")?;
@@ -195,7 +257,7 @@ pub(crate) fn arrive(ctx: &Ctx<'_>, spot: &Spot, smooth: bool) -> Result<()> {
         // Time has passed: the focus may have moved.
         ctx.route.guard(ctx.desktop)?;
     }
-    Ok(())
+    spot.still_there(ctx)
 }
 
 /// Layer, place and what lies there.

@@ -187,6 +187,7 @@ fn area(input: &Input, ctx: &Ctx<'_>) -> Result<(Area, Option<u32>)> {
                 (Some(title), _) => crate::tools::window_by_title(ctx, "window_title", title)?,
                 (None, Some(window)) => window.clone(),
                 (None, None) => ctx.desktop.windows.active()?.ok_or_else(|| {
+                    // Every error of a tool gets the windows its hint speaks of.
                     Error::new(ErrorCode::WindowNotFound, "no window has the focus; name one in window_title")
                 })?,
             };

@@ -8,10 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use super::args::{EVERYWHERE, wrong};
 use super::pointer::{Spot, arrive, report, spot, watch};
-use crate::{Ctx, Done, Tool, aim};
+use crate::{Ctx, Done, Tool, aim, select};
 
 /// Most pixels of one call.
 const MOST: f64 = 100_000.0;
+/// Pixels when nothing is said.
+const DEFAULT: f64 = 300.0;
 
 /// Turns the mouse wheel over a point, or over the middle of an element (`target`).
 #[derive(Deserialize, JsonSchema)]
@@ -74,11 +76,24 @@ impl Tool for Scroll {
         roles: &[],
     };
 
-    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
-        let amount = input.amount.unwrap_or(300.0);
+    fn check(input: &Input) -> Result<()> {
+        let amount = input.amount.unwrap_or(DEFAULT);
         if !(amount.is_finite() && (1.0..=MOST).contains(&amount)) {
             return Err(wrong("amount", format!("is {amount}; it goes from 1 to {MOST} pixels")));
         }
+        match (&input.target, input.x, input.y) {
+            (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
+                Err(wrong("target", "is given beside x and y; give one or the other"))
+            }
+            (Some(target), None, None) => select::check_target(target),
+            (None, Some(_), Some(_)) => Ok(()),
+            (None, None, _) => Err(wrong("x", "is missing; give x and y, or target")),
+            (None, _, None) => Err(wrong("y", "is missing; give x and y, or target")),
+        }
+    }
+
+    fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
+        let amount = input.amount.unwrap_or(DEFAULT);
         let spot = place(&input, ctx)?;
         arrive(ctx, &spot, false)?;
         let report = report(ctx, &spot);
@@ -91,6 +106,7 @@ impl Tool for Scroll {
             Direction::Left => (-pixels, 0),
             Direction::Right => (pixels, 0),
         };
+        ctx.sending();
         let sent = ctx.desktop.input.wheel(dx, dy, ctx.scope)?;
         let output = Output { success: true, position: spot.point, scrolled: sent.0.abs().max(sent.1.abs()) };
         Ok(watch(output, report, &spot))
@@ -98,19 +114,14 @@ impl Tool for Scroll {
 }
 
 fn place(input: &Input, ctx: &Ctx<'_>) -> Result<Spot> {
-    match (&input.target, input.x, input.y) {
-        (Some(_), Some(_), _) | (Some(_), _, Some(_)) => {
-            Err(wrong("target", "is given beside x and y; give one or the other"))
-        }
-        (Some(target), None, None) => {
-            let aim = aim::aim(ctx, target)?;
-            aim.check_actionable(ctx)?;
-            let point = aim.point(ctx)?;
-            ctx.route.guard(ctx.desktop)?;
-            Ok(Spot { point, window: aim.window })
-        }
-        (None, Some(x), Some(y)) => spot(ctx, ("x", "y"), x, y, input.screenshot_id.as_ref()),
-        (None, None, _) => Err(wrong("x", "is missing; give x and y, or target")),
-        (None, _, None) => Err(wrong("y", "is missing; give x and y, or target")),
-    }
+    let Some(target) = &input.target else {
+        // `check` has seen to it that both are there.
+        let (x, y) = (input.x.unwrap_or(f64::NAN), input.y.unwrap_or(f64::NAN));
+        return spot(ctx, ("x", "y"), x, y, input.screenshot_id.as_ref());
+    };
+    let aim = aim::aim(ctx, target)?;
+    aim.check_actionable(ctx)?;
+    let spot = Spot::of(&aim, ctx)?;
+    ctx.route.guard(ctx.desktop)?;
+    Ok(spot)
 }

@@ -14,7 +14,8 @@ use super::args::{EVERYWHERE, at_most, millis, wrong};
 use super::pointer::{Click, Spot, click};
 use super::typing::{self, Job, Way, best_way};
 use crate::aim::{self, Aim};
-use crate::{Ctx, Done, Tool, frontmost};
+use crate::route::{Pin, focus_lost};
+use crate::{Ctx, Done, Tool, frontmost, select};
 
 /// Most characters of one call.
 const MOST: usize = 100_000;
@@ -82,12 +83,19 @@ impl Tool for TypeText {
         roles: &[],
     };
 
+    fn check(input: &Input) -> Result<()> {
+        check_text(&input.text)?;
+        check_delay(input)?;
+        input.target.as_ref().map_or(Ok(()), select::check_target)
+    }
+
     fn run(input: Input, ctx: &Ctx<'_>) -> Result<Done<Output>> {
         let text = check_text(&input.text)?;
         let characters = text.chars().count();
         let method = input.method.unwrap_or_default();
-        let delay = check_delay(&input, method, characters, ctx)?;
-        ctx.route.guard(ctx.desktop)?;
+        let delay = check_delay(&input)?;
+        check_time(delay, characters, ctx)?;
+        let mut pin = if input.target.is_none() { Some(Pin::routed(ctx)?) } else { None };
         let mut aimed = input.target.as_ref().map(|target| aim::aim(ctx, target)).transpose()?;
         if let Some(aim) = &mut aimed {
             aim.check_actionable(ctx)?;
@@ -100,6 +108,10 @@ impl Tool for TypeText {
             }
             focus(ctx, aim)?;
         }
+        let pin = match pin.take() {
+            Some(pin) => pin,
+            None => Pin::focused(ctx)?,
+        };
         let focused = if aimed.is_none() { focused(ctx)? } else { None };
         let element = aimed.as_ref().map(|a| &a.element).or(focused.as_ref());
         let way = match (method, input.delay) {
@@ -109,8 +121,8 @@ impl Tool for TypeText {
             (Method::Paste, _) => Way::Paste,
         };
         // A field nobody can see into (a terminal asking for a password) is taken for a secret one.
-        if element.is_none_or(|e| e.secure) {
-            ctx.notebook.secret();
+        if element.is_some_and(|e| !e.secure && e.role != Role::Terminal && e.role != Role::PasswordField) {
+            ctx.notebook.plain();
         }
         if way == Way::Paste && element.is_some_and(|e| e.secure) {
             return Err(wrong(
@@ -119,14 +131,12 @@ impl Tool for TypeText {
             ));
         }
         ctx.notebook.before()?;
-        let pinned = ctx.route.policy.is_some() || aimed.is_some();
-        let job = Job { text: &text, element, delay, may_switch: method == Method::Auto, pinned };
+        // Taken before anything is sent: what is in front afterwards may be another window.
+        let front = pin.home.as_ref();
+        let hit = element.map(aim::words).or_else(|| front.map(|w| format!("window {:?}", w.title)));
+        let pid = element.map(|e| e.pid).or_else(|| front.and_then(|w| w.pid));
+        let job = Job { text: &text, element, delay, may_switch: method == Method::Auto, pin: &pin };
         let typed = typing::run(ctx, &job, way)?;
-
-        let mut hit = element.map(aim::words);
-        if hit.is_none() {
-            hit = ctx.desktop.windows.active().ok().flatten().map(|w| format!("window {:?}", w.title));
-        }
         let tried = typed.tried;
         let dress = |mut report: EffectReport| {
             report.layer = Some(typed.way.layer());
@@ -144,10 +154,6 @@ impl Tool for TypeText {
             }
             None => {
                 let report = dress(EffectReport::new(Effect::Unverifiable, "the text was sent"));
-                let pid = match element {
-                    Some(e) => Some(e.pid),
-                    None => ctx.desktop.windows.active().ok().flatten().and_then(|w| w.pid),
-                };
                 Done::watch(output(true), report, pid, None)
             }
         })
@@ -171,12 +177,17 @@ fn check_text(text: &str) -> Result<String> {
     }
 }
 
-fn check_delay(input: &Input, method: Method, characters: usize, ctx: &Ctx<'_>) -> Result<Duration> {
+fn check_delay(input: &Input) -> Result<Duration> {
+    let method = input.method.unwrap_or_default();
     if input.delay.is_some() && matches!(method, Method::Insert | Method::Paste) {
         return Err(wrong("delay", "only goes with method \"keys\" or \"auto\""));
     }
     let default = if method == Method::Keys { 50 } else { 0 };
-    let delay = millis("delay", input.delay, default, 5000)?;
+    millis("delay", input.delay, default, 5000)
+}
+
+/// Whether the time of the call is enough.
+fn check_time(delay: Duration, characters: usize, ctx: &Ctx<'_>) -> Result<()> {
     let needed = delay.saturating_mul(u32::try_from(characters).unwrap_or(u32::MAX));
     let left = ctx.scope.remaining();
     if needed > left {
@@ -191,7 +202,7 @@ fn check_delay(input: &Input, method: Method, characters: usize, ctx: &Ctx<'_>) 
         )
         .hint("leave delay out, shorten it, or give a larger timeoutMs"));
     }
-    Ok(delay)
+    Ok(())
 }
 
 /// The element with the focus, when it belongs to the window in front; a tree that does not answer
@@ -209,6 +220,9 @@ fn focused(ctx: &Ctx<'_>) -> Result<Option<Element>> {
 /// Gives the target the focus: by itself, else by a click into it.
 fn focus(ctx: &Ctx<'_>, aim: &mut Aim) -> Result<()> {
     if let Some(window) = aim.window.as_ref().filter(|w| !w.focused) {
+        if ctx.route.leaves_focus() {
+            return Err(focus_lost(window, ctx.desktop.windows.active()?.as_ref()));
+        }
         ctx.desktop.windows.activate(window.id, &ctx.scope.within(Duration::from_secs(3)))?;
     }
     let done = ctx.desktop.elements.act(
@@ -222,7 +236,7 @@ fn focus(ctx: &Ctx<'_>, aim: &mut Aim) -> Result<()> {
     if done.is_ok() && has_focus(ctx, aim)? {
         return Ok(());
     }
-    let spot = Spot { point: aim.point(ctx)?, window: aim.window.clone() };
+    let spot = Spot::of(aim, ctx)?;
     click(ctx, &spot, &Click { button: Button::Left, count: 1, modifiers: &[], smooth: false })?;
     if has_focus(ctx, aim)? {
         return Ok(());

@@ -7,11 +7,12 @@ use deskhand_protocol::{Error, Layer, Result, Role};
 
 use super::typed::{Reader, Verdict};
 use crate::Ctx;
+use crate::route::Pin;
 
-/// With a route, the focus is looked at again at least this often.
-const GUARD_EVERY: Duration = Duration::from_millis(500);
+/// The focus is looked at again at least this often.
+const GUARD_EVERY: Duration = Duration::from_millis(200);
 /// Most characters between two looks at the focus.
-const GUARD_CHARS: usize = 256;
+const GUARD_CHARS: usize = 32;
 /// How long an application may take to ask for what is pasted.
 const PASTE_WAIT: Duration = Duration::from_secs(2);
 /// When the text cannot be read, the application gets this long after it asked, then the clipboard
@@ -97,8 +98,8 @@ pub(crate) struct Job<'a> {
     pub(crate) delay: Duration,
     /// Whether another way may be tried when one did nothing at all.
     pub(crate) may_switch: bool,
-    /// Whether the focus must stay where it is.
-    pub(crate) pinned: bool,
+    /// Where the focus must stay.
+    pub(crate) pin: &'a Pin,
 }
 
 /// What came of it.
@@ -114,7 +115,7 @@ pub(crate) fn run(ctx: &Ctx<'_>, job: &Job<'_>, way: Way) -> Result<Typed> {
     let mut way = way;
     let mut tried = Vec::new();
     loop {
-        ctx.route.guard(ctx.desktop)?;
+        job.pin.check(ctx)?;
         let reader = Reader::new(ctx, job);
         let attempt = match way {
             Way::Insert => insert(ctx, job, &reader),
@@ -177,13 +178,8 @@ fn insert(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trou
 fn keys(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
     ctx.mark_now();
     let total = job.text.chars().count();
-    let chunk = if job.pinned {
-        let by_time = GUARD_EVERY.as_micros() / job.delay.as_micros().max(1);
-        usize::try_from(by_time).unwrap_or(GUARD_CHARS).clamp(1, GUARD_CHARS)
-    } else {
-        total
-    };
-    let home = if job.pinned { ctx.desktop.windows.active().map_err(Trouble::from)? } else { None };
+    let by_time = GUARD_EVERY.as_micros() / job.delay.as_micros().max(1);
+    let chunk = usize::try_from(by_time).unwrap_or(GUARD_CHARS).clamp(1, GUARD_CHARS);
     let mut sent = 0;
     let mut rest = job.text;
     while !rest.is_empty() {
@@ -191,20 +187,17 @@ fn keys(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Troubl
         let (now, later) = rest.split_at(cut);
         let before = sent;
         let typed = ctx.desktop.input.type_keys(now, job.delay, &mut |n| sent = before + n, ctx.scope);
+        if sent > 0 {
+            ctx.sending();
+        }
         let part = |e: Error, sent: usize| Trouble::Failed(e.detail("typed", sent).detail("of", total));
         match typed {
             Ok(n) => sent = before + n,
             Err(e) => return Err(part(e.into(), sent)),
         }
         rest = later;
-        if job.pinned && !rest.is_empty() {
-            ctx.route.guard(ctx.desktop).map_err(|e| part(e, sent))?;
-            if let Some(home) = &home {
-                let active = ctx.desktop.windows.active()?;
-                if active.as_ref().is_none_or(|a| a.id != home.id) {
-                    return Err(part(crate::route::focus_lost(home, active.as_ref()), sent));
-                }
-            }
+        if !rest.is_empty() {
+            job.pin.check(ctx).map_err(|e| part(e, sent))?;
         }
     }
     if !ctx.verify {
@@ -224,8 +217,9 @@ fn paste(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Troub
     clipboard.write_text(job.text, ctx.scope).map_err(unused)?;
     let reads = clipboard.times_read();
     ctx.scope.check("pasting")?;
-    ctx.route.guard(ctx.desktop).map_err(Trouble::Failed)?;
+    job.pin.check(ctx).map_err(Trouble::Failed)?;
     ctx.mark_now();
+    ctx.sending();
     let modifier = if cfg!(target_os = "macos") { Modifier::Cmd } else { Modifier::Ctrl };
     ctx.desktop
         .input

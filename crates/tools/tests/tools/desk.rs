@@ -20,6 +20,10 @@ pub(crate) struct Notes {
     pub(crate) candidates: RefCell<Vec<Vec<Candidate>>>,
     pub(crate) pictures: RefCell<Vec<(String, usize)>>,
     pub(crate) lines: RefCell<Vec<String>>,
+    /// The text of the call may be kept.
+    pub(crate) plain: RefCell<bool>,
+    /// What happens on the desktop while the picture before is taken.
+    pub(crate) meanwhile: RefCell<Option<(FakeDesktop, String)>>,
     /// Evidence cannot be written.
     pub(crate) full_disk: bool,
 }
@@ -30,6 +34,9 @@ impl Notebook for Notes {
             return Err(Error::new(ErrorCode::EvidenceFailed, "no space left"));
         }
         *self.before.borrow_mut() += 1;
+        if let Some((fake, effects)) = self.meanwhile.borrow_mut().take() {
+            fake.run(&effects);
+        }
         Ok(())
     }
     fn tree(&self, value: &Value) {
@@ -43,6 +50,9 @@ impl Notebook for Notes {
     }
     fn note(&self, line: &str) {
         self.lines.borrow_mut().push(line.to_owned());
+    }
+    fn plain(&self) {
+        *self.plain.borrow_mut() = true;
     }
 }
 
@@ -66,6 +76,11 @@ impl Desk {
             time: HANG,
             verify: true,
         }
+    }
+
+    /// Something happens during the next action, after it has looked and before it has sent anything.
+    pub(crate) fn meanwhile(&self, effects: &str) {
+        *self.notes.meanwhile.borrow_mut() = Some((self.fake.clone(), effects.to_owned()));
     }
 
     /// Calls a tool as the host does.

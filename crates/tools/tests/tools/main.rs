@@ -10,5 +10,6 @@ mod menus;
 mod mouse;
 mod selectors;
 mod system;
+mod targets;
 mod typing;
 mod waiting;

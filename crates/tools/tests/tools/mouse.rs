@@ -385,7 +385,7 @@ fn a_covered_element_is_not_clicked_through_what_covers_it() {
         r#"
 window "Main" pid=7 at=0,0 size=800x600 focused
   image #pic "Picture" at=100,100 size=50x50
-window "Cover" pid=9 at=50,50 size=200x200
+window "Cover" pid=9 at=50,50 size=200x200 above
 "#,
     );
     let found = desk.ok("find", json!({"selector": {"byTitle": {"equals": "Picture"}}}));
@@ -393,4 +393,5 @@ window "Cover" pid=9 at=50,50 size=200x200
     let e = desk.err("click", json!({"target": {"elementRef": found["chosen"]}}));
     assert_eq!(e.code, ErrorCode::NotActionable, "{e}");
     assert!(e.details["reason"].as_str().unwrap().contains("Cover"), "{e}");
+    assert_eq!(desk.fake.log_text(), "");
 }

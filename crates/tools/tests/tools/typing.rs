@@ -190,5 +190,5 @@ fn a_focus_that_is_lost_ends_the_typing() {
     assert_eq!(e.details["frontmost"]["title"], "B");
     assert!(e.details["typed"].as_u64().unwrap() < 200);
     // At most what lies between two looks at the focus went astray.
-    assert!(desk.fake.value("b").unwrap().len() <= 51, "{:?}", desk.fake.value("b"));
+    assert!(desk.fake.value("b").unwrap().len() <= 21, "{:?}", desk.fake.value("b"));
 }
