@@ -73,7 +73,7 @@ impl Program {
             return Err(Changed::File);
         }
         match self.maps.read_at(&mut [0], 0) {
-            Ok(0) => Ok(()),
+            Ok(0) => Err(Changed::Exec),
             Ok(_) => Ok(()),
             Err(error) => Err(unknown(error)),
         }

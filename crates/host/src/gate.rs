@@ -303,13 +303,7 @@ impl Work {
 
 impl Ran {
     fn failed(error: Error, queued: Duration) -> Self {
-        Self {
-            result: Err(error),
-            effect: None,
-            queued,
-            run: Duration::ZERO,
-            verify: Duration::ZERO,
-        }
+        Self { result: Err(error), effect: None, queued, run: Duration::ZERO, verify: Duration::ZERO }
     }
 }
 

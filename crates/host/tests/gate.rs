@@ -309,3 +309,72 @@ fn every_decision_and_outcome_is_in_the_audit_log() {
         assert!(log.contains(word), "{word} is missing in {log}");
     }
 }
+
+/// request.json of an outcome's evidence.
+fn request(outcome: &deskhand_protocol::Outcome) -> String {
+    let dir = std::path::PathBuf::from(&outcome.evidence.as_ref().unwrap().path);
+    std::fs::read_to_string(dir.join("request.json")).unwrap()
+}
+
+#[test]
+fn text_whose_field_nobody_knows_is_not_kept() {
+    let stage = Stage::new(SCENE);
+    let secret = "correct-horse-battery";
+    let missing = json!({"selector": {"byTitle": {"equals": "Nobody"}}});
+    let outcome = stage.call("type_text", json!({"text": secret, "target": missing}));
+    assert_eq!(code(&outcome), ErrorCode::ElementNotFound);
+    assert!(!request(&outcome).contains(secret), "{}", request(&outcome));
+    let route = json!({"window": {"titlePattern": "Gone"}});
+    let outcome = stage.routed("type_text", json!({"text": secret}), route);
+    assert_eq!(code(&outcome), ErrorCode::WindowNotFound);
+    assert!(!request(&outcome).contains(secret));
+    let launch = json!({"name": "nosuch", "args": ["--password=correct-horse-battery", "--token", secret]});
+    let outcome = stage.call("app_launch", launch);
+    assert!(!request(&outcome).contains(secret));
+    for args in [json!([secret]), json!({"text": [secret]}), json!({"text": {"a": secret}})] {
+        assert_eq!(code(&stage.call("type_text", args)), ErrorCode::InvalidInput);
+    }
+    let log = std::fs::read_to_string(stage.dir.path().join("home/audit.jsonl")).unwrap();
+    assert!(!log.contains(secret), "{log}");
+    // A field that is known and no secret: the text may be read later.
+    let outcome = stage.call("type_text", json!({"text": "plain words"}));
+    assert!(request(&outcome).contains("plain words"), "{}", request(&outcome));
+}
+
+#[test]
+fn an_action_that_was_half_done_is_not_called_refused() {
+    let stage = Stage::new(SCENE);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            for _ in 0..10_000 {
+                if stage.fake.value("user").is_some_and(|v| v.len() >= 5) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            stage.fake.run("activate \"Other\"");
+        });
+        let outcome = stage.call("type_text", json!({"text": "x".repeat(500), "delay": 5}));
+        assert_eq!(code(&outcome), ErrorCode::FocusLost);
+        assert_eq!(outcome.effect.unwrap().effect, Effect::Partial);
+    });
+    stage.fake.run("activate \"Login\"");
+    let route = json!({"window": {"titlePattern": "Other"}, "focusPolicy": "failIfNotFocused"});
+    let outcome = stage.routed("type_text", json!({"text": "x"}), route);
+    assert_eq!(outcome.effect.unwrap().effect, Effect::Refused);
+}
+
+#[test]
+fn wrong_arguments_are_told_before_a_confirmation_is_asked_for() {
+    let stage = Stage::new(SCENE);
+    let cases = [
+        ("key_press", json!({"keys": ["nosuchkey"]})),
+        ("hotkey", json!({"keys": ["ctrl"], "reason": ""})),
+        ("type_text", json!({"text": ""})),
+        ("scroll", json!({"direction": "down"})),
+        ("click", json!({"target": {"selector": {}}})),
+    ];
+    for (tool, args) in cases {
+        assert_eq!(code(&stage.raw(call(tool, args.clone()))), ErrorCode::InvalidInput, "{tool} {args}");
+    }
+}

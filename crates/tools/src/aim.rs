@@ -106,9 +106,7 @@ pub(crate) fn uncovered(
     raise: bool,
 ) -> Result<Option<WindowId>> {
     let ours = |top: &Window| match window {
-        Some(window) => {
-            top.id == window.id || (top.title.is_empty() && top.pid.is_none_or(|p| p == pid))
-        }
+        Some(window) => top.id == window.id || (top.title.is_empty() && top.pid.is_none_or(|p| p == pid)),
         None => top.pid.is_none_or(|p| p == pid),
     };
     let mut raise = window.filter(|_| raise);

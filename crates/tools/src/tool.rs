@@ -183,10 +183,9 @@ fn wrong_field(tool: &str, given: &Value, e: &serde_path_to_error::Error<serde_j
     let secret = pointer.split('/').any(is_private);
     if secret {
         // The reader quotes what it could not take; only what it wanted is told.
-        what = what.split_once("expected ").map_or_else(
-            || "it cannot be taken".to_owned(),
-            |(_, wanted)| format!("expected {wanted}"),
-        );
+        what = what
+            .split_once("expected ")
+            .map_or_else(|| "it cannot be taken".to_owned(), |(_, wanted)| format!("expected {wanted}"));
     }
     let value = given.pointer(&pointer).map(|v| match v {
         Value::String(text) if !secret => format!("{:?}", short(text, 80)),
@@ -220,7 +219,8 @@ fn in_words(value: &Value) -> String {
 /// Fields whose value is nobody's business, by name: what is typed, and what is named like a secret.
 fn is_private(field: &str) -> bool {
     const WHOLE: &[&str] = &["text", "body", "args", "pwd", "pass", "pin", "otp", "auth"];
-    const PARTS: &[&str] = &["passw", "passphrase", "passcode", "secret", "token", "key", "credential", "cookie"];
+    const PARTS: &[&str] =
+        &["passw", "passphrase", "passcode", "secret", "token", "key", "credential", "cookie"];
     let plain: String = field.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     WHOLE.contains(&plain.as_str()) || (plain != "keys" && PARTS.iter().any(|part| plain.contains(part)))
 }

@@ -231,7 +231,9 @@ fn place_panes(source: &read::Source<'_>, model: &mut Model) -> Result<()> {
             }
         }
         match (model.item(panel).place, model.item(pane).place) {
-            (Place::At(out), Place::At(own)) if (out.width, out.height) == (own.width, own.height) && out != own => {
+            (Place::At(out), Place::At(own))
+                if (out.width, out.height) == (own.width, own.height) && out != own =>
+            {
                 model.offsets.insert(pane, (out.x - own.x, out.y - own.y));
             }
             _ => {

@@ -51,7 +51,8 @@ pub(super) struct Borrowed {
 impl Borrowed {
     /// Nothing lent yet.
     pub(super) fn new(spare: &[u8]) -> Self {
-        let slots = spare.iter().take(MOST).map(|&code| Slot { code, symbols: [None; 2], used: None }).collect();
+        let slots =
+            spare.iter().take(MOST).map(|&code| Slot { code, symbols: [None; 2], used: None }).collect();
         Self { slots, touched: false, barrier: None }
     }
 
@@ -95,9 +96,8 @@ impl Borrowed {
             return Ok(());
         }
         self.slots.sort_by_key(|s| s.used);
-        let mut free: Vec<usize> = (0..self.slots.len())
-            .filter(|&i| !wanted.iter().any(|s| self.slots[i].has(*s)))
-            .collect();
+        let mut free: Vec<usize> =
+            (0..self.slots.len()).filter(|&i| !wanted.iter().any(|s| self.slots[i].has(*s))).collect();
         free.truncate(new.len().div_ceil(2));
         let youngest = free.iter().filter_map(|&i| self.slots[i].used).max();
         match (youngest, &mut self.barrier) {

@@ -106,8 +106,11 @@ impl Tool for AppLaunch {
         ctx.notebook.before()?;
         ctx.mark_now();
         ctx.scope.check("starting a program")?;
-        let launched =
-            ctx.desktop.apps.launch(input.name.trim(), &args, ctx.scope).map_err(|e| not_there(e, &input.name, ctx))?;
+        let launched = ctx
+            .desktop
+            .apps
+            .launch(input.name.trim(), &args, ctx.scope)
+            .map_err(|e| not_there(e, &input.name, ctx))?;
         let windows = ctx.desktop.windows.list().unwrap_or_default();
         let own = windows.iter().find(|w| w.pid == Some(launched.pid));
         // A program that runs already may open the window in its first process.

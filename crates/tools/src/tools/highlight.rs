@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use deskhand_platform::{Area, Frame, Highlight as Drawn};
 use deskhand_protocol::{
-    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Rect, Result, Risk,
-    Target, ToolMeta,
+    Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Rect, Result,
+    Risk, Target, ToolMeta,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

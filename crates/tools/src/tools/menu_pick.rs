@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use deskhand_platform::{
-    Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree,
-    Window,
+    Button, Element, ElementAction, ElementEventKind, Key, Mark, NamedKey, PlatformError, Root, Tree, Window,
 };
 use deskhand_protocol::{
     Category, Effect, EffectReport, Error, ErrorCode, Evidence, Lane, Layer, Level, Needs, Point, Result,
@@ -79,7 +78,8 @@ impl Tool for MenuPick {
         let parts = input.path.parts()?;
         ctx.route.guard(ctx.desktop)?;
         let tree = aim::read(ctx, aim::root(ctx)?, false)?;
-        let mut walk = Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None, window: None };
+        let mut walk =
+            Walk { ctx, seen: Seen::now(ctx), path: Vec::new(), opened: Vec::new(), pid: None, window: None };
         let outcome = walk.run(tree, &parts);
         walk.close_menus();
         outcome
