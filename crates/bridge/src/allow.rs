@@ -12,8 +12,7 @@ use crate::hash::{HashCache, Identity};
 use crate::peer::{Peer, PeerFacts, Suspect};
 
 /// Deskhand's own programs: allowed from the folder the host itself runs from.
-pub const OWN_PROGRAMS: [&str; 5] =
-    ["deskhand", "deskhand-agent", "deskhand-mcp", "deskhand-hook", "deskhand-desk"];
+pub const OWN_PROGRAMS: [&str; 4] = ["deskhand", "deskhand-agent", "deskhand-mcp", "deskhand-hook"];
 
 /// Which check a caller, or one of its requests, failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -86,8 +86,7 @@ struct Wire(BufReader<UnixStream>);
 impl Wire {
     fn open(live: &LiveHost) -> Self {
         let (mut wire, challenge) = Self::challenged(live);
-        let hello =
-            json!({"versions": [1], "client": "wire", "clientVersion": "0", "challenge": challenge});
+        let hello = json!({"versions": [1], "client": "wire", "clientVersion": "0", "challenge": challenge});
         let answer = wire.ask("hello", hello);
         assert_eq!(answer["result"]["version"], 1, "{answer}");
         wire
