@@ -48,7 +48,7 @@ impl Default for Limits {
         Self {
             connections: 256,
             reserved: 8,
-            connections_per_process: 16,
+            connections_per_process: 120,
             request_bytes: MAX_REQUEST_BYTES,
             calls_per_connection: 32,
             calls_per_process: 64,

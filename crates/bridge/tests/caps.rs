@@ -49,9 +49,9 @@ fn turned_away(desk: &Desk) -> (Value, Value) {
 #[test]
 fn one_process_holds_so_many_connections_and_no_more() {
     let desk = Desk::new(Limits::default());
-    let held: Vec<_> = (0..16).map(|_| Raw::greeted(&desk.socket())).collect();
+    let held: Vec<_> = (0..120).map(|_| Raw::greeted(&desk.socket())).collect();
     for _ in 0..3 {
-        assert_eq!(turned_away(&desk), (json!("connections_per_process"), json!(16)));
+        assert_eq!(turned_away(&desk), (json!("connections_per_process"), json!(120)));
     }
     // Told once, not for each.
     let told = desk.host.notices.lock().unwrap().iter().filter(|text| text.contains("turned away")).count();
