@@ -1,9 +1,47 @@
-//! An example call of a tool, made from its schema.
+//! An example call of a tool: written by hand, or made from its schema.
 
 use serde_json::{Map, Value, json};
 
 /// Schemas may refer to themselves; this deep is enough for an example.
 const MAX_DEPTH: usize = 6;
+
+/// Examples worth typing. A test checks that each names a tool and fields that exist.
+const WRITTEN: &[(&str, &str)] = &[
+    ("observe", r#"{}"#),
+    ("screenshot", r#"{"mode":"fullscreen"}"#),
+    ("capture_screen", r#"{}"#),
+    ("dump_ax_tree", r#"{"maxNodes":500}"#),
+    ("find", r#"{"selector":{"byRole":"button","byTitle":{"contains":"save"}}}"#),
+    ("read_text", r#"{"selector":{"byRole":"text_area"}}"#),
+    ("wait_until", r#"{"condition":{"windowTitle":{"contains":"Save As"}},"timeoutMs":5000}"#),
+    ("highlight", r#"{"target":{"selector":{"byTitle":{"equals":"OK"}}}}"#),
+    ("click", r#"{"target":{"selector":{"byRole":"button","byTitle":{"equals":"OK"}}}}"#),
+    ("menu_pick", r#"{"path":["File","Save As…"]}"#),
+    ("mouse_move", r#"{"x":400,"y":300}"#),
+    ("left_click", r#"{"x":400,"y":300}"#),
+    ("right_click", r#"{"x":400,"y":300}"#),
+    ("double_click", r#"{"x":400,"y":300}"#),
+    ("mouse_drag", r#"{"from_x":400,"from_y":300,"to_x":600,"to_y":300}"#),
+    ("scroll", r#"{"x":400,"y":300,"direction":"down"}"#),
+    ("type_text", r#"{"text":"Hello, 你好"}"#),
+    ("key_press", r#"{"keys":["ctrl","s"]}"#),
+    ("hotkey", r#"{"keys":["alt","tab"],"reason":"switch windows"}"#),
+    ("app_launch", r#"{"name":"mousepad"}"#),
+    ("app_switch", r#"{"name":"mousepad"}"#),
+    ("app_list", r#"{"include_windows":true}"#),
+    ("app_close", r#"{"name":"mousepad"}"#),
+    ("window_manage", r#"{"window_title":"Mousepad","action":"maximize"}"#),
+    ("clipboard_read", r#"{}"#),
+    ("clipboard_write", r#"{"text":"Hello, 你好"}"#),
+    ("notification_send", r#"{"title":"Deskhand","body":"done"}"#),
+    ("system_info", r#"{}"#),
+];
+
+/// The written example of a tool, or one made from its schema.
+pub(crate) fn of(tool: &str, schema: &Value) -> Value {
+    let written = WRITTEN.iter().find(|(name, _)| *name == tool);
+    written.and_then(|(_, text)| serde_json::from_str(text).ok()).unwrap_or_else(|| arguments(schema))
+}
 
 /// Arguments that fit the schema: what is required, nothing more.
 pub(crate) fn arguments(schema: &Value) -> Value {
@@ -77,6 +115,24 @@ fn kind(schema: &Value) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_written_example_fits_its_tool_and_every_tool_has_one() {
+        let file: Value = serde_json::from_str(include_str!("../../../schemas/tools.json")).unwrap();
+        for tool in file["tools"].as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let (_, text) =
+                WRITTEN.iter().find(|(n, _)| *n == name).unwrap_or_else(|| panic!("{name} has none"));
+            let example: Value = serde_json::from_str(text).unwrap();
+            let fields = &tool["inputSchema"]["properties"];
+            for key in example.as_object().unwrap().keys() {
+                assert!(fields.get(key).is_some(), "{name} has no field {key}");
+            }
+            for key in tool["inputSchema"]["required"].as_array().into_iter().flatten() {
+                assert!(example.get(key.as_str().unwrap()).is_some(), "{name} needs {key}");
+            }
+        }
+    }
 
     #[test]
     fn examples_have_what_is_required() {

@@ -65,7 +65,7 @@ impl Host {
             timings: Timings::default(),
         };
         match self.admit(call) {
-            Ok(admitted) => self.carry_out(call, admitted, execution, caller, &mut outcome),
+            Ok(admitted) => self.carry_out(call, admitted, execution, caller, began, &mut outcome),
             Err(error) => {
                 self.record(Kind::CallDecided, call, &outcome, caller, None, Some(&error));
                 outcome.effect = Some(EffectReport::new(Effect::Refused, error.message.clone()));
@@ -112,6 +112,7 @@ impl Host {
         admitted: Admitted,
         execution: Execution,
         caller: &Caller<'_>,
+        began: Instant,
         outcome: &mut Outcome,
     ) {
         let Admitted { parsed, meta, decision } = admitted;
@@ -152,6 +153,7 @@ impl Host {
         if let Some(error) = &outcome.error {
             self.after_error(error, meta, bundle.as_deref(), outcome);
         }
+        outcome.timings.total_ms = ms(began.elapsed());
         if let Some(bundle) = bundle {
             bundle.finish(call, outcome, !verify);
             outcome.evidence = Some(bundle.reference());

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Desktop, Scope};
+use deskhand_platform::{Desktop, ElementEvent, ElementEventKind, Mark, Scope};
 use deskhand_protocol::{Effect, EffectReport, Point, Rect};
 use deskhand_tools::{Marks, Watch};
 
@@ -14,6 +14,8 @@ const SLICE: Duration = Duration::from_millis(12);
 const GATHER: Duration = Duration::from_millis(30);
 /// How near to the point pixels must change to count as its effect.
 const NEAR: i32 = 48;
+/// Most events looked at in one turn.
+const MAX_EVENTS: usize = 64;
 /// Most rectangles in a report.
 const MAX_RECTS: usize = 8;
 
@@ -42,15 +44,17 @@ pub(crate) fn judge(
         return Some(report);
     }
     let wait = scope.within(WAIT);
-    let mut screen = marks.screen;
+    let (mut screen, mut events) = (marks.screen, marks.elements);
     let mut elsewhere: Vec<Rect> = Vec::new();
     while wait.check("looking for the effect").is_ok() {
-        if let Some(mark) = marks.elements {
+        if let Some(mark) = events {
             // The first listen does not wait: events that came already are in the stream.
-            if let Ok(Some(event)) = desktop.elements.wait_event(mark, pid, &wait.within(SLICE)) {
+            let (event, heard) = strong_event(desktop, mark, pid, &wait.within(SLICE));
+            events = Some(heard);
+            if let Some(event) = event {
                 report.after_ms = Some(millis(since, event.at));
                 report.effect = Effect::Confirmed;
-                report.why = format!("the application answered: {}", event.detail);
+                report.why = format!("the application answered: {}", words(&event));
                 report.changed = gather(desktop, marks, within, scope);
                 return Some(report);
             }
@@ -88,6 +92,44 @@ pub(crate) fn judge(
         report.why = format!("sent, and nothing changed within {} ms", WAIT.as_millis());
     }
     Some(report)
+}
+
+/// The first event after `since` that says something, and the place up to which was listened.
+fn strong_event(
+    desktop: &Desktop,
+    since: Mark,
+    pid: Option<u32>,
+    scope: &Scope,
+) -> (Option<ElementEvent>, Mark) {
+    let mut at = since;
+    for _ in 0..MAX_EVENTS {
+        match desktop.elements.wait_event(at, pid, scope) {
+            Ok(Some(event)) if tells(&event) => return (Some(event), at),
+            Ok(Some(event)) => at = event.mark,
+            _ => break,
+        }
+    }
+    (None, at)
+}
+
+/// Tool tips, names and places change for many reasons; they are no answer to an action.
+fn tells(event: &ElementEvent) -> bool {
+    event.kind != ElementEventKind::Other && !event.detail.contains("has-tooltip")
+}
+
+/// In words for people, with the platform's own behind them.
+fn words(event: &ElementEvent) -> String {
+    let what = match event.kind {
+        ElementEventKind::TextChanged => "its text changed",
+        ElementEventKind::StateChanged => "a state changed",
+        ElementEventKind::FocusChanged => "the focus moved",
+        ElementEventKind::ValueChanged => "a value changed",
+        ElementEventKind::SelectionChanged => "the selection changed",
+        ElementEventKind::ChildrenChanged => "contents changed",
+        ElementEventKind::WindowChanged => "a window changed",
+        ElementEventKind::Other => "something changed",
+    };
+    format!("{what} ({})", event.detail)
 }
 
 /// A clock that ticks elsewhere is no effect of a click here. Without a point every place counts.

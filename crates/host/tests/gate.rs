@@ -378,3 +378,18 @@ fn wrong_arguments_are_told_before_a_confirmation_is_asked_for() {
         assert_eq!(code(&stage.raw(call(tool, args.clone()))), ErrorCode::InvalidInput, "{tool} {args}");
     }
 }
+
+#[test]
+fn text_does_not_go_to_a_button_that_has_the_focus() {
+    let scene = SCENE
+        .replace("size=200x24 focused", "size=200x24")
+        .replace("size=80x24 noop", "size=80x24 noop focused");
+    let stage = Stage::new(&scene);
+    let outcome = stage.call("type_text", json!({"text": "a b"}));
+    let error = outcome.error.unwrap();
+    assert_eq!(error.code, ErrorCode::NotActionable, "{error}");
+    assert!(error.hint.contains("target"), "{}", error.hint);
+    assert!(stage.fake.log().is_empty(), "{}", stage.fake.log_text());
+    let anyway = stage.call("type_text", json!({"text": "a b", "method": "keys", "delay": 0}));
+    assert_eq!(anyway.effect.unwrap().effect, Effect::Unverifiable, "sent is not arrived");
+}

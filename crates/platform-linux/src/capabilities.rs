@@ -59,7 +59,7 @@ fn fail(id: &str, summary: impl Into<String>, fix: impl Into<String>, code: Erro
 }
 
 const NO_DISPLAY: &str =
-    "set DISPLAY to a running X server, or start a private desk with `deskhand desk start`";
+    "`deskhand up --detach` starts a host on a private desk; or set DISPLAY to a running X server";
 
 /// A failed check of an X facet; without a display they all fail for that one reason.
 fn failed(id: &str, error: &PlatformError, fix: &str) -> Check {
@@ -119,7 +119,7 @@ impl X11Capabilities {
                 return Ok(fail(
                     ID,
                     "this is Xwayland: input reaches X11 programs only, not the Wayland session",
-                    "log in to an X11 session, or use a private desk (`deskhand desk start`)",
+                    "log in to an X11 session, or use a private desk (`deskhand up --detach --desk`)",
                     ErrorCode::Unsupported,
                 ));
             }

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
         return Ok(FAILED);
     }
     if !ctx.json {
-        tell_result(ctx, &mut outcome)?;
+        tell_result(ctx, &mut outcome, args.output.is_some())?;
     }
     if let (Some(bytes), Some(path)) = (written, &args.output) {
         ctx.note(&ctx.lang.image_written(path.display(), image::kilobytes(bytes)));
@@ -188,9 +188,10 @@ fn write_picture(outcome: &Value, path: &Path) -> Result<usize, Fail> {
     Ok(picture.len())
 }
 
-fn tell_result(ctx: &Ctx, outcome: &mut Value) -> Result<(), Fail> {
+fn tell_result(ctx: &Ctx, outcome: &mut Value, written: bool) -> Result<(), Fail> {
     let mut result = outcome["result"].take();
-    image::hide(&mut result, |kilobytes| ctx.lang.image_hidden(kilobytes));
+    let hidden = |kilobytes| if written { "…".to_owned() } else { ctx.lang.image_hidden(kilobytes) };
+    image::hide(&mut result, hidden);
     let text = serde_json::to_string_pretty(&result).map_err(std::io::Error::from)?;
     ctx.line(&ctx.out.foreign(&text))?;
     if let Some(effect) = outcome.get("effect").filter(|effect| effect.is_object()) {

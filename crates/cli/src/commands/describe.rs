@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args, ctx: &Ctx) -> Run {
     if ctx.json {
         let mut value = serde_json::to_value(tool).unwrap_or_default();
         if let Value::Object(fields) = &mut value {
-            fields.insert("example".to_owned(), example::arguments(&tool.input_schema));
+            fields.insert("example".to_owned(), example::of(&tool.name, &tool.input_schema));
         }
         ctx.json(&value)?;
     } else {
@@ -75,7 +75,7 @@ fn render(tool: &ToolInfo, ctx: &Ctx) -> String {
     if !fields.is_empty() {
         text.push_str(&format!("\n{}\n{}", paint.bold("arguments"), table(&fields)));
     }
-    let arguments = example::arguments(&tool.input_schema).to_string();
+    let arguments = example::of(&tool.name, &tool.input_schema).to_string();
     text.push_str(&format!(
         "\n{}\n  deskhand call {} {}\n\n{}\n",
         paint.bold("example"),

@@ -17,8 +17,8 @@ fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The program called `name`: a path, an exact id or name in any language, a program in `PATH`, then a
-/// name that begins with it or contains it.
+/// The program called `name`: a path, an exact id or name in any language, a program in `PATH`, then
+/// the last part of an id.
 pub(super) fn find<'e>(entries: &'e [Entry], name: &str) -> Option<Found<'e>> {
     let name = name.trim();
     if name.starts_with('/') {
@@ -54,13 +54,10 @@ pub(super) fn find<'e>(entries: &'e [Entry], name: &str) -> Option<Found<'e>> {
     if let Some(path) = process::find_program(want) {
         return Some(Found::Program(path));
     }
-    if key.chars().count() < 3 && key.is_ascii() {
-        return None; // Too short to guess from.
-    }
-    let starts = |e: &&Entry| names(e).any(|n| plain(n).starts_with(&key));
     // The last part of an id like `org.kde.kcalc`.
     let tail = |e: &&Entry| e.id.rsplit('.').next().is_some_and(|t| plain(t) == key);
-    shown().find(tail).or_else(|| shown().find(starts)).map(Found::Entry)
+    // No guessing from a part of a name: what acts must not start something else.
+    shown().find(tail).map(Found::Entry)
 }
 
 fn names(entry: &Entry) -> impl Iterator<Item = &str> {
@@ -145,7 +142,8 @@ mod tests {
             ("org.kde.kcalc.desktop", Some("org.kde.kcalc")),
             ("kcalc-x", Some("org.kde.kcalc")),
             ("libreoffice calc", Some("libreoffice-calc")),
-            ("LibreOffice", Some("libreoffice-calc")),
+            ("Libre", None),
+            ("calc", None),
             ("moosepad", None),
             ("", None),
         ] {

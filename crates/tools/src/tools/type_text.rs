@@ -130,6 +130,14 @@ impl Tool for TypeText {
                 "is \"paste\", which would put a password on the clipboard; use \"keys\"",
             ));
         }
+        if method == Method::Auto
+            && aimed.is_none()
+            && let Some(e) = element.filter(|e| takes_no_text(e))
+        {
+            return Err(aim::not_actionable(&aim::words(e), "it has the focus and takes no text").hint(
+                "click a text field first, name it in `target`, or send keys anyway with method \"keys\"",
+            ));
+        }
         ctx.notebook.before()?;
         // Taken before anything is sent: what is in front afterwards may be another window.
         let front = pin.home.as_ref();
@@ -152,12 +160,37 @@ impl Tool for TypeText {
                 let success = !matches!(report.effect, Effect::SuspectedNoop | Effect::Partial);
                 Done::own(output(success), dress(report))
             }
+            // Something answered is not the same as the text having arrived.
+            None if element.is_some_and(|e| !e.states.editable && !e.editable_text) => {
+                let why = "the keys were sent; what came of them cannot be read back";
+                Done::own(output(true), dress(EffectReport::new(Effect::Unverifiable, why)))
+            }
             None => {
                 let report = dress(EffectReport::new(Effect::Unverifiable, "the text was sent"));
                 Done::watch(output(true), report, pid, None)
             }
         })
     }
+}
+
+/// Keys would press it, pick from it or run a command instead of writing.
+fn takes_no_text(e: &deskhand_platform::Element) -> bool {
+    let writes = e.states.editable || e.editable_text;
+    !writes
+        && matches!(
+            e.role,
+            Role::Button
+                | Role::ToggleButton
+                | Role::CheckBox
+                | Role::RadioButton
+                | Role::Link
+                | Role::Menu
+                | Role::MenuItem
+                | Role::MenuBar
+                | Role::Slider
+                | Role::ScrollBar
+                | Role::Tab
+        )
 }
 
 /// Line ends as `\n`; an error names the character that no key can type.
