@@ -91,13 +91,17 @@ impl Borrowed {
                 why: "every keycode of the layout is taken; paste the text instead".into(),
             });
         }
-        let new: Vec<u32> = wanted.iter().copied().filter(|s| !self.has(*s)).take(self.batch()).collect();
+        self.slots.sort_by_key(|s| s.used);
+        // A keycode keeps both its characters when one of them is still wanted, so not all that is
+        // wanted may fit: what comes first is lent first.
+        let (new, mut free) = (1..=wanted.len().min(self.batch()))
+            .rev()
+            .map(|first| self.room(&wanted[..first]))
+            .find(|(new, free)| new.len() <= 2 * free.len())
+            .unwrap_or_default();
         if new.is_empty() {
             return Ok(());
         }
-        self.slots.sort_by_key(|s| s.used);
-        let mut free: Vec<usize> =
-            (0..self.slots.len()).filter(|&i| !wanted.iter().any(|s| self.slots[i].has(*s))).collect();
         free.truncate(new.len().div_ceil(2));
         let youngest = free.iter().filter_map(|&i| self.slots[i].used).max();
         match (youngest, &mut self.barrier) {
@@ -139,6 +143,13 @@ impl Borrowed {
         scope.sleep(if self.barrier.is_some() { SETTLE_SURE } else { SETTLE }, DOING)
     }
 
+    /// Those of `wanted` that have no keycode, and the slots that hold none of `wanted`.
+    fn room(&self, wanted: &[u32]) -> (Vec<u32>, Vec<usize>) {
+        let new = wanted.iter().copied().filter(|s| !self.has(*s)).collect();
+        let free = (0..self.slots.len()).filter(|&i| !wanted.iter().any(|s| self.slots[i].has(*s))).collect();
+        (new, free)
+    }
+
     /// Gives everything back. Waits for programs to handle what was typed, unless there is no time.
     pub(super) fn give_back(&mut self, conn: &Conn, hurry: bool) -> Result<()> {
         if let Some(mut barrier) = self.barrier.take() {
@@ -161,5 +172,27 @@ impl Borrowed {
         conn.x.delete_property(conn.root, conn.atoms._DESKHAND_KEYS).map_err(fail)?;
         self.touched = false;
         conn.sync(DOING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_character_always_finds_room() {
+        let mut lent = Borrowed::new(&[1, 2, 3]);
+        for (slot, pair) in lent.slots.iter_mut().zip([[10, 11], [20, 21], [30, 31]]) {
+            slot.symbols = pair.map(Some);
+        }
+        // Each slot holds one that is wanted later and one that is not.
+        let wanted = [40, 10, 20, 30, 50];
+        let fits = (1..=wanted.len())
+            .rev()
+            .map(|n| lent.room(&wanted[..n]))
+            .find(|(new, free)| new.len() <= 2 * free.len());
+        let (new, free) = fits.unwrap();
+        assert!(new.contains(&40) && !free.is_empty(), "{new:?} {free:?}");
+        assert_eq!(lent.room(&[10, 11]).0, Vec::<u32>::new());
     }
 }

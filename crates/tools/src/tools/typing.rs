@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use deskhand_platform::{Element, ElementAction, Key, Modifier, PlatformError, SavedClipboard, Scope};
+use deskhand_platform::{
+    CancelToken, Element, ElementAction, Key, Modifier, PlatformError, SavedClipboard, Scope,
+};
 use deskhand_protocol::{Error, Layer, Result, Role};
 
 use super::typed::{Reader, Verdict};
@@ -178,27 +180,34 @@ fn insert(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trou
 fn keys(ctx: &Ctx<'_>, job: &Job<'_>, reader: &Reader) -> Result<Verdict, Trouble> {
     ctx.mark_now();
     let total = job.text.chars().count();
-    let by_time = GUARD_EVERY.as_micros() / job.delay.as_micros().max(1);
-    let chunk = usize::try_from(by_time).unwrap_or(GUARD_CHARS).clamp(1, GUARD_CHARS);
-    let mut sent = 0;
-    let mut rest = job.text;
-    while !rest.is_empty() {
-        let cut = rest.char_indices().nth(chunk).map_or(rest.len(), |(i, _)| i);
-        let (now, later) = rest.split_at(cut);
-        let before = sent;
-        let typed = ctx.desktop.input.type_keys(now, job.delay, &mut |n| sent = before + n, ctx.scope);
-        if sent > 0 {
-            ctx.sending();
+    // All in one go, because lent keys are dear to get; what must stop it (an abort, a focus that went
+    // elsewhere) is looked at after every character or every few of them.
+    let stop = CancelToken::new();
+    let scope = Scope::new(ctx.scope.remaining(), stop.clone());
+    let (mut sent, mut looked, mut since) = (0, Instant::now(), 0);
+    let mut why: Option<Error> = None;
+    let mut progress = |n: usize| {
+        sent = n;
+        since += 1;
+        if let Err(e) = ctx.scope.check("typing") {
+            why.get_or_insert(e.into());
+        } else if n < total && (since >= GUARD_CHARS || looked.elapsed() >= GUARD_EVERY) {
+            if let Err(e) = job.pin.check(ctx) {
+                why.get_or_insert(e);
+            }
+            (looked, since) = (Instant::now(), 0);
         }
-        let part = |e: Error, sent: usize| Trouble::Failed(e.detail("typed", sent).detail("of", total));
-        match typed {
-            Ok(n) => sent = before + n,
-            Err(e) => return Err(part(e.into(), sent)),
+        if why.is_some() {
+            stop.cancel();
         }
-        rest = later;
-        if !rest.is_empty() {
-            job.pin.check(ctx).map_err(|e| part(e, sent))?;
-        }
+    };
+    let typed = ctx.desktop.input.type_keys(job.text, job.delay, &mut progress, &scope);
+    if sent > 0 {
+        ctx.sending();
+    }
+    // The reason comes before the fact that it was stopped.
+    if let Some(e) = why.or_else(|| typed.err().map(Error::from)) {
+        return Err(Trouble::Failed(e.detail("typed", sent).detail("of", total)));
     }
     if !ctx.verify {
         return Ok(Verdict::Unread { why: format!("{sent} characters were sent as keys") });
